@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Runs a model of one node for each row of the tables of ONNX's operators, and compares with what NumPy computes.
+
+    onnx_rows.py SOURCE_FOLDER --ir-run=build/bin/ir-run [--filter=OP]
+
+The cases are in onnx_row_cases.py. Each row of SOURCE_FOLDER/ops, which is for an operator from a version of the operator
+set on, and each kernel of SOURCE_FOLDER/run must have a case. Models run as they are and under -O3.
+"""
+import argparse
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import onnx_file
+import onnx_row_cases
+
+ROW = re.compile(r'^\s*\{"(\w+)", (\d+), \w+, \w+, [\w:<>]+,', re.MULTILINE)
+KERNEL = re.compile(r'^\s*\{"([\w.]+)", Run\w+\},?', re.MULTILINE)
+
+
+def read(folder, pattern):
+    text = ""
+    for path in sorted(glob.glob(os.path.join(folder, pattern))):
+        with open(path, encoding="utf-8") as file:
+            text += file.read()
+    return text
+
+
+def missing(folder, cases):
+    """The rows and kernels without a case."""
+    versions = {}
+    for name, since in ROW.findall(read(folder, "ops/*.cpp")):
+        versions.setdefault(name, []).append(int(since))
+    for name in KERNEL.findall(read(folder, "run/*.cpp")):
+        versions.setdefault(name, [1])
+    for name, since in sorted(versions.items()):
+        bounds = sorted(since) + [1000]
+        for low, high in zip(bounds, bounds[1:]):
+            if not any(case.full_name == name and low <= case.opset < high for case in cases):
+                yield f"{name} from version {low} on"
+
+
+def encode(case):
+    names = [f"x{i}" if array is not None else "" for i, array in enumerate(case.inputs)]
+    constants = [(names[i], array) for i, array in enumerate(case.inputs) if i in case.constants]
+    inputs = [onnx_file.value(names[i], array.dtype.name, array.shape) for i, array in enumerate(case.inputs)
+              if array is not None and i not in case.constants]
+    inputs += [onnx_file.value(name, array.dtype.name, array.shape) for name, array in case.captured.items()]
+    outputs = [f"y{i}" if array is not None else "" for i, array in enumerate(case.expected)]
+    results = [onnx_file.value(name, array.dtype.name, None) for name, array in zip(outputs, case.expected) if name]
+    node = onnx_file.node(case.op, names, outputs, case.domain, **case.attributes)
+    graph = onnx_file.graph([node], inputs, results, constants)
+    return onnx_file.model(graph, case.opset, [case.domain] if case.domain else [])
+
+
+def differ(expected, actual):
+    if expected.shape != actual.shape or expected.dtype != actual.dtype:
+        return f"{actual.dtype}{actual.shape}, expected {expected.dtype}{expected.shape}"
+    if expected.dtype.kind == "f":
+        same = numpy.allclose(actual.astype("float64"), expected.astype("float64"), rtol=1e-4, atol=1e-5, equal_nan=True)
+    else:
+        same = numpy.array_equal(expected, actual)
+    return "" if same else f"{actual.tolist()}, expected {expected.tolist()}"
+
+
+def problem(case, ir_run, flags):
+    """What is wrong with the results of a case, or the empty string."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/model.onnx", "wb") as file:
+            file.write(encode(case))
+        fed = {f"x{i}": array for i, array in enumerate(case.inputs) if array is not None and i not in case.constants}
+        fed.update(case.captured)
+        command = [ir_run, *flags, f"-output={folder}/out.npz", f"{folder}/model.onnx"]
+        if fed:
+            numpy.savez(f"{folder}/in.npz", **fed)
+            command.append(f"-inputs={folder}/in.npz")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode:
+            return f"exit code {done.returncode}: {done.stderr.strip()[:300]}"
+        with numpy.load(f"{folder}/out.npz") as results:
+            expected = [array for array in case.expected if array is not None]
+            if len(results.files) != len(expected):
+                return f"{len(results.files)} results, expected {len(expected)}"
+            for i, (name, array) in enumerate(zip(results.files, expected)):
+                difference = differ(array, results[name])
+                if difference:
+                    return f"result {i} is {difference}"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("folder")
+    parser.add_argument("--ir-run", required=True)
+    parser.add_argument("--filter", default="")
+    options = parser.parse_args()
+    cases = onnx_row_cases.cases()
+    problems = [f"no case for the row {row}" for row in missing(options.folder, cases)]
+    for case in cases:
+        if options.filter not in case.full_name:
+            continue
+        for flags in ([], ["-O3"]):
+            found = problem(case, options.ir_run, flags)
+            if found:
+                problems.append(f"{case.full_name} of version {case.opset}{' under -O3' if flags else ''}: {found}")
+                break
+    print("\n".join(problems) if problems else f"{len(cases)} cases: the values are those of NumPy")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
