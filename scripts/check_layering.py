@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Checks the layers: includes point downwards only, CMake links what is included, documents list the areas, operators are
-named by OpId where no text is read, few sources depend on all operators, comments of public headers stand alone, and no file
-is too long.
+named by OpId where no text is read, few sources depend on all operators, comments of public headers stand alone, the modules of
+the Python package do not import each other in circles, and no file is too long.
 
   check_layering.py [ROOT]
 
 Prints one line per violation and exits with 1 if there is any.
 """
+import ast
 import os
 import re
 import sys
@@ -103,6 +104,7 @@ class Layering:
             if path.endswith((".h", ".def")) and path.startswith("include"):
                 self.check_comments(path, lines)
         self.check_cmake()
+        self.check_python()
         return self.problems
 
     def check_includes(self, path, lines):
@@ -193,6 +195,53 @@ class Layering:
             for unused in sorted(named - used.keys()):
                 self.report(path, line, f"{area} names {unused}, of which it includes nothing")
         self.check_documents([area for area in LAYERS if os.path.isdir(os.path.join(self.root, "lib", area))])
+
+    def check_python(self):
+        """Checks that what modules of the package import as they are imported has no circles; functions may import what is above."""
+        modules = {}
+        for path in files_below(self.root, "python/iropt"):
+            if path.endswith(".py"):
+                name = path[len("python/"):-len(".py")].replace(os.sep, ".")
+                modules[name.removesuffix(".__init__")] = path
+        imports = {name: dict(self.imports_of(name, path, modules)) for name, path in modules.items()}
+        done, on_way = set(), []
+
+        def visit(name):
+            if name in on_way:
+                user = on_way[-1]
+                circle = on_way[on_way.index(name):] + [name]
+                self.report(modules[user], imports[user][name], f"modules import each other: {', '.join(circle)}")
+            if name in done:
+                return
+            done.add(name)
+            on_way.append(name)
+            for used in imports[name]:
+                visit(used)
+            on_way.pop()
+
+        for name in sorted(modules):
+            visit(name)
+
+    def imports_of(self, name, path, modules):
+        """The modules of the package that a module imports outside of functions, with the lines."""
+        with open(os.path.join(self.root, path), encoding="utf-8") as f:
+            pending = [ast.parse(f.read())]
+        package = name.split(".") if path.endswith("__init__.py") else name.split(".")[:-1]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                continue
+            pending.extend(ast.iter_child_nodes(node))
+            if isinstance(node, ast.Import):
+                targets = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                outer = package[:len(package) - node.level + 1] if node.level else []
+                base = ".".join(outer + ([node.module] if node.module else []))
+                targets = [f"{base}.{alias.name}" if f"{base}.{alias.name}" in modules else base for alias in node.names]
+            else:
+                continue
+            # The extension module is part of the package itself.
+            yield from ((target, node.lineno) for target in targets if target in modules and target not in (name, "iropt"))
 
     def check_documents(self, areas):
         """Checks that documents list the folders of lib in the order of the layers."""

@@ -152,7 +152,7 @@ def reference():
         cls = _core.CLASSES.get(kind)
         if cls is not None:
             listed = ", ".join(f"`{name}`" for name, _, _ in fields)
-            lines.append(f"- `{cls.__module__.removeprefix('iropt.')}.{cls.__name__}` ({group}): {listed}")
+            lines.append(f"- `{_home(cls).removeprefix('iropt.')}.{cls.__name__}` ({group}): {listed}")
     lines += ["", "## Passes", ""]
     for row in native.pass_table():
         options = ", ".join(f"`{option['name']}={option['default']!r}`" for option in row["options"])

@@ -68,6 +68,12 @@ class LayeringTest(ScriptTest):
         self.expect({"lib/exchange/toy/a.cpp": "#include \"exchange/relay/lexer.h\"\n"},
                     "lib/exchange/toy/a.cpp:1: 'exchange/relay/lexer.h' is a private header of another format")
 
+    def test_python(self):
+        modules = {"python/iropt/__init__.py": "from . import a\n", "python/iropt/a.py": "from .b import f\n",
+                   "python/iropt/b/__init__.py": "from .. import a\n"}
+        self.expect(modules, "python/iropt/b/__init__.py:1: modules import each other: iropt.a, iropt.b, iropt.a")
+        self.expect_good({**modules, "python/iropt/b/__init__.py": "def f():\n    from .. import a\n"})
+
     def test_operators_by_name(self):
         table = {"include/iropt/op/ops/nn.def": "IROPT_ACTIVATION(Relu, relu, InferUnaryArith)\nIROPT_OP(NnPad, nn.pad, InferPad)\n",
                  "include/iropt/op/intrinsics.def": "IROPT_INTRINSIC(Exp, exp, 1)\n"}

@@ -1,6 +1,7 @@
 """Modules."""
 from .._core import Array, native
-from . import BaseFunc, GlobalVar, printing
+from .._object import printing
+from .base import BaseFunc, GlobalVar
 
 
 def _structural_equal(lhs, rhs):

@@ -1,7 +1,7 @@
 """Analyses of the graph level."""
 from .. import ir
 from .._core import Array, native
-from . import Call, DataflowVar, Expr, Function, MatchCast, Var, VarBinding
+from .expr import Call, DataflowVar, Expr, Function, MatchCast, Var, VarBinding
 
 
 def well_formed(obj, check_struct_info=True):

@@ -1,7 +1,7 @@
 """Visitors and mutators of Relax in Python."""
 from .. import _core, ir
 from .._core import native
-from . import (BindingBlock, Call, Constant, DataflowBlock, DataflowVar, DataTypeImm, ExternFunc, Function, If, MatchCast,
+from .expr import (BindingBlock, Call, Constant, DataflowBlock, DataflowVar, DataTypeImm, ExternFunc, Function, If, MatchCast,
                PrimValue, SeqExpr, ShapeExpr, StringImm, Tuple, TupleGetItem, Var, VarBinding)
 
 _METHODS = {

@@ -1,6 +1,6 @@
 """PrimFuncs and maps of indices."""
-from .. import ir
 from .._core import make, native, node
+from ..ir import base as ir
 from .buffer import Buffer
 from .expr import PrimExpr, Var
 

@@ -1,8 +1,9 @@
 """Building of statements piece by piece."""
-from .. import ir
 from .._core import Node
-from . import (Allocate, AttrStmt, Buffer, BufferLoad, BufferStore, Call, Evaluate, For, ForKind, IfThenElse, IterVar,
-               LetStmt, PrimExpr, Ramp, SeqStmt, StringImm, Var, While, const, convert, decl_buffer)
+from ..ir import base as ir
+from .buffer import Buffer, IterVar, decl_buffer
+from .expr import BufferLoad, Call, PrimExpr, Ramp, StringImm, Var, const, convert
+from .stmt import Allocate, AttrStmt, BufferStore, Evaluate, For, ForKind, IfThenElse, LetStmt, SeqStmt, While
 
 _KINDS = {"serial": ForKind.SERIAL, "parallel": ForKind.PARALLEL, "vectorize": ForKind.VECTORIZED,
           "vectorized": ForKind.VECTORIZED, "unroll": ForKind.UNROLLED, "unrolled": ForKind.UNROLLED}
