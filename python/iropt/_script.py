@@ -104,7 +104,8 @@ class _Substitution(ast.NodeVisitor):
     CONSTANT, CAPTURED, SCRIPT = range(3)
 
     def __init__(self, env, source):
-        self.env = env
+        self.env = dict(env)  # eval adds the builtins to it
+        self.values = {}  # of expressions, with their nodes, which keep the keys valid
         self.lines = source.split("\n")
         self.scopes = _Scopes()
         self.edits = []
@@ -161,11 +162,16 @@ class _Substitution(ast.NodeVisitor):
         return self.CAPTURED
 
     def value(self, node):
-        code = compile(ast.Expression(body=node), "<script>", "eval")
-        try:
-            return eval(code, dict(self.env))  # pylint: disable=eval-used
-        except Exception:  # pylint: disable=broad-except
-            return Unprintable
+        """The value of an expression, or Unprintable where it is one of the script alone. Other errors are the program's."""
+        known = self.values.get(id(node))
+        if known is None:
+            code = compile(ast.Expression(body=node), "<script>", "eval")
+            try:
+                value = eval(code, self.env)  # pylint: disable=eval-used
+            except (AttributeError, LookupError, NameError, TypeError, Unprintable):
+                value = Unprintable
+            known = self.values[id(node)] = (node, value)
+        return known[1]
 
     # ---- Replacements
     def replace(self, node, text):

@@ -203,3 +203,28 @@ relax.no_such_name()
 """)
     assert result.stdout == "[1, 0]  True\nTrue R.nn.relu(x)\nTrue (1,)\n", result.stderr
     assert "tvm.relax.no_such_name is not a part of iropt" in result.stderr
+
+
+def test_errors_of_captured_values():
+    """An error of a program while a script takes a value of it reaches the program."""
+    from iropt.script import relax as R
+
+    class Config:
+        size = 2
+
+        @property
+        def broken(self):
+            raise ValueError("no size is known")
+
+    config = Config()
+
+    @R.function
+    def reshaped(x: R.Tensor((4,), "float32")):
+        return R.reshape(x, (config.size, 2))
+
+    assert "R.shape([2, 2])" in reshaped.script()
+    with pytest.raises(ValueError, match="no size is known"):
+
+        @R.function
+        def _reshaped(x: R.Tensor((4,), "float32")):
+            return R.reshape(x, (config.broken, 2))
