@@ -30,7 +30,7 @@ constexpr FormatRow kFormats[] = {
      .built_in = &Plain},
     {.name = "binary",
      .extensions = kBinary,
-     .sniff = [](std::string_view text) { return text.starts_with(std::string_view("\x00BIN", 4)); },
+     .sniff = [](std::string_view text) { return text.starts_with(std::string_view("\0BIN", 4)); },
      .is_text = false,
      .library = "libiropt_there_is_none.so"},
     {.name = "picture", .extensions = kPicture, .reads = false, .built_in = &WithoutReader},
@@ -44,13 +44,13 @@ std::string_view Detected(std::string_view path, std::string_view text) {
 
 TEST_CASE("the extension of a file determines its format") {
   CHECK(Detected("a.graph", "") == "graph");
-  CHECK(Detected("b/a.g", std::string_view("\x00BIN", 4)) == "graph");
+  CHECK(Detected("b/a.g", std::string_view("\0BIN", 4)) == "graph");
   CHECK(Detected("a.bin", "graph {") == "binary");
 }
 
 TEST_CASE("without a known extension the contents determine the format") {
   CHECK(Detected("-", "graph {") == "graph");
-  CHECK(Detected("a.txt", std::string_view("\x00BIN", 4)) == "binary");
+  CHECK(Detected("a.txt", std::string_view("\0BIN", 4)) == "binary");
 }
 
 TEST_CASE("the first format is the default") {
