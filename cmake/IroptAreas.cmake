@@ -117,14 +117,18 @@ function(iropt_add_area name)
   endif()
 endfunction()
 
-# The library iropt_cli of the sources under tools/cli: what the command lines of all tools have in common.
+# The library iropt_cli of the command lines of all tools: tools/cli is what they have in common.
 function(iropt_add_cli)
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/cli/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/tools/[^/]*.cpp$")
   add_library(iropt_cli STATIC ${sources})
   target_include_directories(iropt_cli PUBLIC "${PROJECT_SOURCE_DIR}/tools")
-  target_link_libraries(iropt_cli PUBLIC iropt_driver PRIVATE CLI11::CLI11)
+  target_link_libraries(iropt_cli PUBLIC iropt_driver iropt_reduce iropt_lsp PRIVATE CLI11::CLI11)
   # CLI11 is much to optimize, and reading a command line is little work.
   target_compile_options(iropt_cli PUBLIC $<$<CONFIG:Release>:-O1>)
+  file(GLOB common "${PROJECT_SOURCE_DIR}/tools/cli/*.cpp")
+  iropt_unity_groups(cli ${IROPT_UNITY_BYTES} ${common})
+  set_target_properties(iropt_cli PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
 # The objects of tools/allocator.cpp, which every tool has if mimalloc is installed. Sanitizers bring an allocator.
@@ -137,17 +141,18 @@ function(iropt_add_allocator)
   target_link_libraries(iropt_allocator PUBLIC iropt_support mimalloc)
 endfunction()
 
-# iropt_add_tool(<name>): the program bin/<name> of the sources under tools/<name>. It reads its command line and leaves
-# the work to the libraries.
-function(iropt_add_tool name)
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/${name}/*.cpp")
-  if(NOT sources)
-    message(FATAL_ERROR "the tool ${name} has no sources in tools/${name}")
-  endif()
-  add_executable(${name} ${sources})
+# iropt_add_tools(<name> <link>...): the program bin/<name> with all tools, and links to it, whose names choose the other
+# ones. One program is as fast to start as several, and takes the space of one.
+function(iropt_add_tools name)
+  add_executable(${name} "${PROJECT_SOURCE_DIR}/tools/main.cpp")
   target_link_libraries(${name} PRIVATE iropt_cli)
   if(TARGET iropt_allocator)
     target_link_libraries(${name} PRIVATE iropt_allocator)
   endif()
-  target_compile_definitions(${name} PRIVATE "IROPT_VERSION=\"${PROJECT_VERSION}\"")
+  foreach(link IN LISTS ARGN)
+    set(path "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${link}")
+    add_custom_command(OUTPUT "${path}" COMMAND "${CMAKE_COMMAND}" -E create_symlink ${name} "${path}" DEPENDS ${name})
+    add_custom_target(${link} ALL DEPENDS "${path}")
+    install(PROGRAMS "${path}" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  endforeach()
 endfunction()

@@ -8,7 +8,7 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ir-opt")
 foreach(area IN LISTS IROPT_AREAS)
   list(APPEND targets iropt_${area})
 endforeach()
-install(TARGETS ir-opt ir-run ir-reduce ir-lsp iropt_plugin EXPORT ir-opt-targets
+install(TARGETS ir-opt iropt_plugin EXPORT ir-opt-targets
         RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS ${targets} EXPORT ir-opt-libraries

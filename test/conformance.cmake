@@ -21,7 +21,7 @@ foreach(kind roundtrip well_formed pass)
 endforeach()
 
 # Functions, with what TVM's compiled code computed on recorded inputs.
-iropt_add_conformance(value value -- --min 0.97 --ir-run $<TARGET_FILE:ir-run>)
+iropt_add_conformance(value value -- --min 0.97 --ir-run "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ir-run")
 
 # Real models: the one in the repository, and those of the conformance folder.
 add_test(NAME model_example
@@ -70,7 +70,7 @@ iropt_add_sampled_test(same_programs same_programs.py
 
 # TIR passes keep what functions compute: recorded modules, functions of models, and random ones, interpreted and compiled.
 if(IROPT_HAVE_LLVM)
-  set(compiled --ir-run $<TARGET_FILE:ir-run>)
+  set(compiled --ir-run "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ir-run")
   set(forms --forms)
 else()
   set(interpret --interpret)
@@ -82,18 +82,18 @@ iropt_add_sampled_test(tir_values tir_values.py
 
 # Kernels whose threads exchange values: right ones, and ones that lack a barrier.
 iropt_add_sampled_test(thread_kernels thread_kernels.py
-                       COMMON --ir-opt $<TARGET_FILE:ir-opt> --ir-run $<TARGET_FILE:ir-run> ${interpret}
+                       COMMON --ir-opt $<TARGET_FILE:ir-opt> --ir-run "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ir-run" ${interpret}
                        SAMPLE --count 12)
 
 # Random PrimFuncs compute what an interpreter of their text says that shares nothing with the library.
 if(IROPT_HAVE_LLVM)
   iropt_add_sampled_test(reference_values reference_values.py
-                         COMMON --ir-opt $<TARGET_FILE:ir-opt> --ir-run $<TARGET_FILE:ir-run>
+                         COMMON --ir-opt $<TARGET_FILE:ir-opt> --ir-run "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ir-run"
                          SAMPLE --functions 60 ALL --functions 5000 --seed 2)
 endif()
 
 # What models compute, before and after -O3, and in other forms if loops can be compiled.
-iropt_add_sampled_test(run_models run_models.py COMMON --ir-run $<TARGET_FILE:ir-run> ${forms} "${corpus}"
+iropt_add_sampled_test(run_models run_models.py COMMON --ir-run "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ir-run" ${forms} "${corpus}"
                        SAMPLE --model squeezenet --model llama_2l_tiny --model lfm2_decoder_tiny --model resnet50)
 
 # With their weights bound, -O3 folds all batch norms, and no level makes a model bigger.

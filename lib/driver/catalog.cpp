@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "instruments.h"
+#include "driver/instruments/table.h"
 #include "iropt/support/check.h"
 
 namespace iropt {
@@ -98,14 +98,15 @@ Json PipelineJson(const PipelineEntry& entry) {
 struct InstrumentView {
   std::string_view name;
   std::string_view summary;
-  std::string_view flags;
+  std::string flags;
   std::string_view plugin;
   std::span<const OptionSpec> options;
 };
 
 std::vector<InstrumentView> AllInstruments(const PassRegistry& registry) {
   std::vector<InstrumentView> all;
-  for (const OwnInstrument& own : OwnInstruments()) all.push_back({own.name, own.summary, own.flags, {}, own.options});
+  for (const OwnInstrument& own : OwnInstruments())
+    all.push_back({own.name, own.summary, SpellFlags(own), {}, own.options});
   for (const auto& [name, row] : registry.instruments())
     all.push_back({name, row.summary, {}, row.plugin, row.options});
   std::ranges::stable_sort(all, {}, &InstrumentView::name);

@@ -11,8 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "bisect/bisection.h"
-#include "bisect/local_reproducer.h"
+#include "driver/bisect/bisection.h"
+#include "driver/bisect/local_reproducer.h"
+#include "driver/instruments/check.h"
+#include "driver/pipeline_setup.h"
+#include "driver/reproducer.h"
+#include "driver/verify_result.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/expected_diagnostics.h"
 #include "iropt/driver/generated_checks.h"
@@ -26,9 +30,6 @@
 #include "iropt/support/file_log.h"
 #include "iropt/text/script/printer.h"
 #include "iropt/text/script/version.h"
-#include "pipeline_setup.h"
-#include "reproducer.h"
-#include "verify_result.h"
 
 namespace iropt {
 
@@ -44,7 +45,8 @@ class Run {
         Say(fmt::format("[{}] {}\n", channel, line));
       });
     }
-    if (options.reproducer && !options.bisect) reproducer_.emplace(*options.reproducer, setup.Settings(), compiler);
+    if (options.snapshots.reproducer && !options.bisect)
+      reproducer_.emplace(*options.snapshots.reproducer, setup.Settings(), compiler);
   }
 
   // Works on all inputs, also after one has failed. The exit code is the highest of theirs.
@@ -56,12 +58,12 @@ class Run {
     for (const InputOutput& pair : setup_.pairs()) {
       pair_ = &pair;
       test_.reset();
-      setup_.observers().BeginRun();
+      setup_.run().BeginInput();
       const int pair_code = ExecuteOrRunOutOfMemory();
       has_failed_ |= pair_code != 0;
       code = std::max(code, pair_code);
     }
-    return setup_.observers().Finish(code);
+    return setup_.run().Finish(code);
   }
 
  private:
@@ -86,8 +88,8 @@ class Run {
     }
     Result<std::shared_ptr<const FileBuffer>> input = ReadFile(pair_->input);
     if (!input.ok()) return compiler_.Report(input.error(), "file");
-    if (options_.generate_checks) {
-      const Status valid = CheckCheckPrefix(*options_.generate_checks);
+    if (options_.output.check_prefix) {
+      const Status valid = CheckCheckPrefix(*options_.output.check_prefix);
       if (!valid.ok()) return compiler_.Report(valid.error(), "usage");
       test_ = *input;
     }
@@ -114,14 +116,14 @@ class Run {
       part.first_line = parts[i].first_line;
       if (reproducer_) reproducer_->Begin(part);
       const int part_code =
-          options_.verify_diagnostics ? ProcessAndCompare(part, modules[i]) : ProcessPart(part, modules[i]);
+          options_.checks.diagnostics ? ProcessAndCompare(part, modules[i]) : ProcessPart(part, modules[i]);
       if (code == 0) code = part_code;
       if (part_code == 0) continue;
       modules[i].reset();
       WriteReproducer(part_code);
     }
     compiler_.set_input({}, {});
-    setup_.ReportRewrites();
+    setup_.run().EndInput();
     if (is_last() && code == 0 && !has_failed_) WarnOfUnused();
     if (code == 0 && test_) {
       for (const std::optional<Module>& module : modules)
@@ -143,11 +145,11 @@ class Run {
 
   // The weights of each module go to a file beside it.
   Status AddExternalizer() {
-    if (!options_.externalize_constants) return {};
+    if (!options_.output.external_constants) return {};
     IROPT_ASSIGN_OR_RETURN(std::string path, ConstantExternalizer::PathBeside(pair_->output));
-    compiler_.SetExternalizer(std::make_unique<ConstantExternalizer>(std::move(path), *options_.externalize_constants,
-                                                                     options_.compiler.inline_constants,
-                                                                     compiler_.tensor_files()));
+    compiler_.SetExternalizer(
+        std::make_unique<ConstantExternalizer>(std::move(path), *options_.output.external_constants,
+                                               options_.compiler.inline_constants, compiler_.tensor_files()));
     return {};
   }
 
@@ -177,8 +179,9 @@ class Run {
     if (setup_.failed_pass() != nullptr) point = setup_.failed_pass()->Take();
     if (!point) return std::nullopt;
     BisectRequest request;
-    if (setup_.semantic_check() != nullptr) {
-      request = {.check = BisectRequest::Check::Semantics, .semantics = setup_.semantic_check()->options()};
+    if (const InstrumentSpec* semantics = setup_.FindInstrument("check-semantics")) {
+      Result<SemanticCheckOptions> check = ReadSemanticCheck(*semantics, compiler_.diagnostics());
+      if (check.ok()) request = {.check = BisectRequest::Check::Semantics, .semantics = *std::move(check)};
     }
     InterestingnessTest test(compiler_, std::move(request));
     Result<std::optional<LocalReproducer>> local = Localizer(compiler_, setup_, test).Find(*point, code);
@@ -187,7 +190,8 @@ class Run {
 
   int Bisect(const Module& module, BisectRequest request) {
     request.limits = setup_.limits();
-    const Status found = Bisection(compiler_, setup_, std::move(request), options_.reproducer).Run(module);
+    request.semantics = setup_.semantics();
+    const Status found = Bisection(compiler_, setup_, std::move(request), options_.snapshots.reproducer).Run(module);
     if (found.ok()) return 0;
     return compiler_.Report(found.error(),
                             found.error().code == ErrorCode::Usage ? DiagId("usage") : DiagId("pass-failed"));
@@ -207,7 +211,7 @@ class Run {
     Result<Module> read = compiler_.Parse(part);
     if (!read.ok()) return compiler_.Report(read.error(), "file");
     module = *std::move(read);
-    setup_.observers().OnRead(subject, *module, read_watch);
+    setup_.run().OnRead(subject, *module, read_watch);
     setup_.filter().Observe(*module);
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
     if (options_.verify_only) return 0;
@@ -240,35 +244,33 @@ class Run {
       found = capture.diagnostics();
     }
     const bool same =
-        CompareDiagnostics(expected, found, options_.only_expected, part.name, compiler_.sources(), diagnostics);
+        CompareDiagnostics(expected, found, options_.checks.only_expected, part.name, compiler_.sources(), diagnostics);
     return same ? 0 : ExitCode(ErrorCode::Rejected);
   }
 
   bool Verify(const Module& module) {
     if (compiler_.options().no_verify) return true;
     activity_ = "checking";
-    const StepTimer timer(setup_.observers(), RunStep::Check);
+    const StepTimer timer(setup_.run(), RunStep::Check);
     return compiler_.Verify(module, /*allow_free_vars=*/!options_.verify_only).ok();
   }
 
   int RunPasses(Module& module) {
+    setup_.run().BeforePasses(module);
     if (setup_.pass() == nullptr) {
-      setup_.observers().BeforePasses(module);
-      setup_.observers().AfterPasses(module);
-      ExplainNothing();
+      setup_.run().AfterPasses(module);
+      setup_.run().EndPasses();
       return 0;
     }
     if (const Status removed = setup_.RemoveOldDumps(); !removed.ok()) return compiler_.Report(removed.error(), "file");
     RemarkNothingToDo(module);
-    if (setup_.semantic_check() != nullptr) setup_.semantic_check()->Begin(module);
-    setup_.observers().BeforePasses(module);
     std::optional<Module> input;
     if (options_.repeat != 0) input = module;
     Result<PassResult> result = RunPipeline(std::move(module));
-    Explain();
+    setup_.run().EndPasses();
     if (result.ok()) {
       module = std::move(result->module);
-      setup_.observers().AfterPasses(module);
+      setup_.run().AfterPasses(module);
       return input ? MeasurePasses(*input) : 0;
     }
     const bool rejected = result.error().code == ErrorCode::Rejected;
@@ -291,7 +293,7 @@ class Run {
   // The default pipeline lowers for some kinds of targets only.
   void RemarkUnusedTarget() {
     const std::string_view kind = TargetKindOf(setup_.context().target);
-    if (kind.empty() || !options_.passes.empty() || options_.pipeline_file) return;
+    if (kind.empty() || !options_.pipeline.passes.empty() || options_.pipeline.file) return;
     const auto is_for_target = [&](const PipelineEntry& addition) {
       return addition.name == "default" && (addition.target.empty() || addition.target == kind);
     };
@@ -303,7 +305,7 @@ class Run {
   }
 
   Result<PassResult> RunPipeline(Module module) {
-    const StepTimer timer(setup_.observers(), RunStep::Passes);
+    const StepTimer timer(setup_.run(), RunStep::Passes);
     Result<PassResult> result = (*setup_.pass())(std::move(module), setup_.context());
     if (result.ok()) CompleteForVersion(result->module);
     return result;
@@ -315,7 +317,7 @@ class Run {
     RepeatedPasses repeated;
     for (int64_t i = 0; i < options_.repeat; ++i) {
       const auto timing = std::make_shared<PassTimingInstrument>();
-      PassContext context = setup_.UntracedContext();
+      PassContext context = setup_.ContextForAnother();
       context.instruments = {timing};
       context.printer = [](const Module&, const std::string&) { return Status(); };
       Status done;
@@ -327,28 +329,26 @@ class Run {
       if (!done.ok()) return compiler_.Report(done.error(), "pass-failed");
       repeated.Add(*timing);
     }
-    Say(options_.time_passes == TimesForm::Json ? repeated.RenderJson(Subject()) : repeated.Render());
+    Say(setup_.prints_times_as_json() ? repeated.RenderJson(Subject()) : repeated.Render());
     return 0;
   }
 
   int VerifyResult(const ModuleSource& source, const Module& module) {
     ResultVerifier verifier(compiler_);
     Status ok;
-    if (setup_.pass() != nullptr && !compiler_.options().no_verify && !setup_.verifies_each()) {
-      const StepTimer timer(setup_.observers(), RunStep::CheckResult);
+    if (setup_.pass() != nullptr && !compiler_.options().no_verify && setup_.FindInstrument("verify-each") == nullptr) {
+      const StepTimer timer(setup_.run(), RunStep::CheckResult);
       ok = verifier.CheckWellFormed(source, module, *setup_.pass(), setup_.CheckingContext());
     }
-    if (ok.ok() && options_.verify_roundtrip) ok = verifier.CheckRoundTrip(module);
-    if (ok.ok() && options_.verify_idempotent && setup_.pass() != nullptr) {
-      ok = verifier.CheckIdempotent(module, *setup_.pass(), setup_.UntracedContext());
+    if (ok.ok() && options_.checks.roundtrip) ok = verifier.CheckRoundTrip(module);
+    if (ok.ok() && options_.checks.idempotence && setup_.pass() != nullptr) {
+      ok = verifier.CheckIdempotent(module, *setup_.pass(), setup_.ContextForAnother());
     }
-    if (ok.ok() && options_.verify_determinism && setup_.pass() != nullptr) {
-      ok = verifier.CheckDeterministic(source, module, *setup_.pass(), setup_.UntracedContext());
+    if (ok.ok() && options_.checks.determinism && setup_.pass() != nullptr) {
+      ok = verifier.CheckDeterministic(source, module, *setup_.pass(), setup_.ContextForAnother());
     }
-    if (ok.ok() && setup_.semantic_check() != nullptr && setup_.pass() != nullptr) {
-      activity_ = "running functions of";
-      ok = setup_.semantic_check()->Finish(module);
-    }
+    activity_ = "running functions of";
+    if (ok.ok()) ok = setup_.run().CheckResult(module);
     return ok.ok() ? 0 : compiler_.Report(ok.error(), "pass-failed");
   }
 
@@ -379,21 +379,6 @@ class Run {
                     *options_.filter_functions));
   }
 
-  void Explain() {
-    if (setup_.trace() == nullptr) return;
-    if (options_.explain_pipeline == ShownForm::Json) return Say(setup_.trace()->RenderJson(Subject()));
-    if (!compiler_.chunk().empty()) Say(fmt::format("{}\n", Subject()));
-    Say(setup_.trace()->Render());
-  }
-
-  void ExplainNothing() {
-    if (options_.explain_pipeline == ShownForm::Text) {
-      Say("nothing to run: neither -passes nor -pipeline nor -O is given\n");
-    } else if (options_.explain_pipeline == ShownForm::Json) {
-      Say(PipelineTrace::RenderNothing(Subject()));
-    }
-  }
-
   void Say(std::string_view text) {
     compiler_.err().Append(text);
     static_cast<void>(compiler_.err().Flush());
@@ -401,9 +386,9 @@ class Run {
 
   int Write(const std::vector<std::optional<Module>>& modules) {
     activity_ = "writing";
-    setup_.observers().BeginOutput();
+    setup_.run().BeginOutput();
     const CrashNote note("writing", pair_->output);
-    const StepTimer timer(setup_.observers(), RunStep::Write);
+    const StepTimer timer(setup_.run(), RunStep::Write);
     const Status written = WriteFiles(modules);
     return written.ok() ? 0 : compiler_.Report(written.error(), "file");
   }
@@ -415,7 +400,7 @@ class Run {
       OutputStream stream(&text);
       compiler_.Print(setup_.filter().Select(module), stream, pair_->output);
     }
-    out.Append(RenewChecks(test_->text(), text, *options_.generate_checks));
+    out.Append(RenewChecks(test_->text(), text, *options_.output.check_prefix));
   }
 
   // Writes the functions that the filter selects if the format cannot be read back, else the whole module.
@@ -437,18 +422,18 @@ class Run {
   Status WriteFiles(const std::vector<std::optional<Module>>& modules) {
     IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(pair_->output));
     IROPT_RETURN_IF_ERROR(CheckNotRead());
-    if (pair_->output != options_.output) IROPT_RETURN_IF_ERROR(MakeOutputFolder(options_.output));
+    if (pair_->output != options_.output.path) IROPT_RETURN_IF_ERROR(MakeOutputFolder(options_.output.path));
     const ConstantExternalizer* externalizer = compiler_.externalizer();
     std::optional<AtomicFile> weights;
     if (externalizer != nullptr && !externalizer->empty()) {
       IROPT_ASSIGN_OR_RETURN(AtomicFile file, externalizer->Write());
       weights.emplace(std::move(file));
     }
-    IROPT_ASSIGN_OR_RETURN(const FormatRow* format, compiler_.OutputFormatOf(pair_->output, options_.emit));
+    IROPT_ASSIGN_OR_RETURN(const FormatRow* format, compiler_.OutputFormatOf(pair_->output, options_.output.emit));
     IROPT_ASSIGN_OR_RETURN(AtomicFile text, AtomicFile::Create(pair_->output));
     for (size_t i = 0; i < modules.size(); ++i) {
       if (i != 0)
-        text.stream().Append(fmt::format("{}\n", options_.output_split_marker.value_or(*options_.split_marker)));
+        text.stream().Append(fmt::format("{}\n", options_.output.split_marker.value_or(*options_.split_marker)));
       if (modules[i] && test_) {
         WriteTest(*modules[i], text.stream());
       } else if (modules[i]) {
@@ -475,7 +460,7 @@ class Run {
 
 Status ShowPipeline(const PipelineSetup& setup, ShownForm form) {
   OutputStream out(STDOUT_FILENO);
-  out.Append(form == ShownForm::Json ? setup.PrintPipelineFile() : setup.PrintPipeline());
+  out.Append(form == ShownForm::Json ? setup.PrintPipelineFile() : setup.PrintedPasses() + '\n');
   return out.Flush();
 }
 
@@ -496,18 +481,17 @@ int RunOn(const DriverOptions& options, const CheckpointIndex* resumed) {
 
 // The checkpoints of the run that the options describe, up to the pass to begin with.
 Result<CheckpointIndex> FindCheckpoints(CompilerInstance& compiler, const DriverOptions& options) {
-  const std::string& folder = *options.checkpoint_dir;
+  const std::string& folder = *options.snapshots.checkpoint_dir;
   IROPT_ASSIGN_OR_RETURN(CheckpointIndex index, CheckpointIndex::Read(folder));
+  // Its files are opened by the run itself.
   DriverOptions plain = options;
-  plain.checkpoint_dir.reset();
-  plain.time_trace.clear();  // its file is opened by the run itself, as the next two
-  plain.remarks.clear();
-  plain.reproducer.reset();
+  plain.snapshots = {};
+  plain.flagged_instruments.clear();
   plain.instruments.clear();
   PipelineSetup setup(compiler, plain);
   IROPT_RETURN_IF_ERROR(setup.Run());
   IROPT_ASSIGN_OR_RETURN(const RunIdentity identity, setup.Identity());
-  IROPT_RETURN_IF_ERROR(index.ResumeFrom(static_cast<size_t>(*options.resume_from), identity, folder));
+  IROPT_RETURN_IF_ERROR(index.ResumeFrom(static_cast<size_t>(*options.snapshots.resume_from), identity, folder));
   return index;
 }
 
@@ -522,17 +506,20 @@ int Resume(const DriverOptions& options) {
   }
   if (index->entries.empty()) return RunOn(options, nullptr);  // nothing had changed before
   DriverOptions rest = options;
-  rest.input = fmt::format("{}/{}", *options.checkpoint_dir, index->entries.back().file);
-  rest.run_reproducer = true;
-  rest.passes.clear();
-  rest.pipeline_file.reset();
-  rest.plugins.clear();
+  rest.input = fmt::format("{}/{}", *options.snapshots.checkpoint_dir, index->entries.back().file);
+  PipelineOptions& pipeline = rest.pipeline;
+  pipeline.is_in_input = true;
+  pipeline.passes.clear();
+  pipeline.file.reset();
+  pipeline.plugins.clear();
   rest.instruments.clear();
   return RunOn(rest, &*index);
 }
 
 }  // namespace
 
-int RunDriver(const DriverOptions& options) { return options.resume_from ? Resume(options) : RunOn(options, nullptr); }
+int RunDriver(const DriverOptions& options) {
+  return options.snapshots.resume_from ? Resume(options) : RunOn(options, nullptr);
+}
 
 }  // namespace iropt

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "instruments.h"
+#include "driver/instruments/table.h"
 #include "iropt/pass/load_plugin.h"
 
 namespace iropt {
@@ -23,7 +23,7 @@ std::string BesideFile(const std::string& file_path, const std::string& path) {
 // The built-in instruments of the driver are not in the registry.
 Status CheckInstruments(const std::string& path, const PassRegistry& registry) {
   for (const OwnInstrument& own : OwnInstruments()) {
-    if (!registry.instruments().contains(own.name)) continue;
+    if (!registry.instruments().contains(std::string(own.name))) continue;
     return Error{ErrorCode::Usage,
                  fmt::format("cannot load plugin '{}': there is already an instrument '{}'", path, own.name)};
   }

@@ -37,29 +37,29 @@ bool WritesModules(const DriverOptions& options) {
 }
 
 Result<std::vector<InputOutput>> PairInputs(const DriverOptions& options) {
-  std::vector<InputOutput> pairs{{options.input, options.output}};
-  for (const std::string& input : options.more_inputs) pairs.push_back({input, options.output});
+  std::vector<InputOutput> pairs{{options.input, options.output.path}};
+  for (const std::string& input : options.more_inputs) pairs.push_back({input, options.output.path});
   bool reads_stdin = false;
   for (const InputOutput& pair : pairs) {
     if (pair.input == "-" && std::exchange(reads_stdin, true))
       return Error{ErrorCode::Usage, "the standard input is named twice"};
   }
   if (!WritesModules(options)) return pairs;
-  if (!IsFolder(options.output)) {
-    if (pairs.size() == 1 || IsDevice(options.output)) return pairs;
+  if (!IsFolder(options.output.path)) {
+    if (pairs.size() == 1 || IsDevice(options.output.path)) return pairs;
     return Error{ErrorCode::Usage,
                  fmt::format("the modules of {} inputs cannot go to {}: expected a folder, as in -o DIR/", pairs.size(),
-                             options.output == "-" ? "the standard output" : '\'' + options.output + '\'')};
+                             options.output.path == "-" ? "the standard output" : '\'' + options.output.path + '\'')};
   }
   std::map<std::string, std::string> inputs;  // by their names in the folder
   for (InputOutput& pair : pairs) {
     if (IsStandardStream(pair.input)) {
       return Error{ErrorCode::Usage,
-                   fmt::format("the standard input has no name for a file in the folder '{}'", options.output)};
+                   fmt::format("the standard input has no name for a file in the folder '{}'", options.output.path)};
     }
-    const std::string name = NameInFolder(pair.input, options.emit);
+    const std::string name = NameInFolder(pair.input, options.output.emit);
     const auto [other, is_new] = inputs.emplace(name, pair.input);
-    pair.output = (std::filesystem::path(options.output) / name).string();
+    pair.output = (std::filesystem::path(options.output.path) / name).string();
     if (is_new) continue;
     return Error{ErrorCode::Usage,
                  fmt::format("'{}' and '{}' would both be written to '{}'", other->second, pair.input, pair.output)};

@@ -3,11 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <utility>
 
-#include "pass_names.h"
-#include "pipeline_setup.h"
+#include "driver/pass_names.h"
+#include "driver/pipeline_setup.h"
 
 namespace iropt {
 
@@ -64,33 +65,40 @@ Result<std::vector<LocatedName>> PipelineSetup::ReadNames(const char* flag, cons
   return located;
 }
 
-Status PipelineSetup::CheckPrinted(std::vector<LocatedName> names) {
-  std::erase_if(names, [this](const LocatedName& name) {
-    const std::optional<size_t> number = RunNumberOf(name.name);
-    if (number) printed_runs_.push_back(*number);
-    return number.has_value();
-  });
-  IROPT_RETURN_IF_ERROR(ResolveNames(names));
-  printed_passes_.insert(printed_passes_.end(), names.begin(), names.end());
+Status PipelineSetup::Locate(const std::string& flag, OptionValue::List& texts) {
+  std::vector<std::string> words;
+  for (const OptionValue& text : texts) words.push_back(*text.as_string());
+  IROPT_ASSIGN_OR_RETURN(const std::vector<LocatedName> located, LocateNames(flag.c_str(), words));
+  for (size_t i = 0; i < texts.size(); ++i) texts[i].set_span(located[i].span);
   return {};
 }
 
+namespace {
+
+// The number of a run of a pass; nothing if it is a name.
+std::optional<size_t> RunNumberOf(std::string_view name) {
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool is_number = error == std::errc() && end == name.data() + name.size() && number > 0;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
 // Numbers are those of the counter, which precedes the instruments that print.
-Result<PassFilter> PipelineSetup::FilterOf(const PrintRequest& request) const {
-  if (request.all) return PassesNamed({});
-  std::vector<std::string> names;
+Result<PassFilter> PipelineSetup::FilterOf(std::vector<LocatedName> names) {
+  const bool prints_all = std::erase_if(names, [](const LocatedName& name) { return name.name == "*"; }) != 0;
   std::vector<size_t> numbers;
-  for (const std::string& name : request.passes) {
-    if (const std::optional<size_t> number = RunNumberOf(name)) {
-      numbers.push_back(*number);
-    } else if (IsNamePattern(name)) {
-      IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> matching, NamesMatching(name, NamesIn(built_)));
-      names.insert(names.end(), matching.begin(), matching.end());
-    } else {
-      names.emplace_back(compiler_.registry().PassName(name));
-    }
-  }
-  return PassFilter([names = std::move(names), numbers = std::move(numbers), counter = counter_](const PassInfo& info) {
+  std::erase_if(names, [&](const LocatedName& name) {
+    const std::optional<size_t> number = RunNumberOf(name.name);
+    if (number) numbers.push_back(*number);
+    return number.has_value();
+  });
+  IROPT_RETURN_IF_ERROR(ResolveNames(names));
+  printed_runs_.insert(printed_runs_.end(), numbers.begin(), numbers.end());
+  printed_passes_.insert(printed_passes_.end(), names.begin(), names.end());
+  if (prints_all) return PassesNamed({});
+  return PassFilter([names = NamesOf(names), numbers = std::move(numbers), counter = counter_](const PassInfo& info) {
     if (std::ranges::find(names, info.name) != names.end()) return true;
     return !info.is_composite() && std::ranges::find(numbers, counter->current()) != numbers.end();
   });
@@ -118,8 +126,8 @@ void PipelineSetup::WarnOfUnreached() {
 Status PipelineSetup::FillNames() {
   IROPT_RETURN_IF_ERROR(ResolveNames(file_.disabled));
   IROPT_RETURN_IF_ERROR(ResolveNames(file_.required));
-  IROPT_ASSIGN_OR_RETURN(disabled_, ReadNames("-disable", options_.disable));
-  IROPT_ASSIGN_OR_RETURN(required_, ReadNames("-require", options_.require));
+  IROPT_ASSIGN_OR_RETURN(disabled_, ReadNames("-disable", options_.pipeline.disable));
+  IROPT_ASSIGN_OR_RETURN(required_, ReadNames("-require", options_.pipeline.require));
   // The command line takes precedence: passes that it requires are no longer disabled by the file.
   std::ranges::copy_if(file_.disabled, std::back_inserter(disabled_), [&](const LocatedName& name) {
     return std::ranges::find(required_, name.name, &LocatedName::name) == required_.end();
@@ -141,10 +149,11 @@ Result<std::optional<PassPoint>> PipelineSetup::ReadPoint(const char* flag, cons
 }
 
 Status PipelineSetup::AddPassRange() {
-  if (!options_.start_after && !options_.stop_after) return {};
-  IROPT_ASSIGN_OR_RETURN(std::optional<PassPoint> start, ReadPoint("-start-after", options_.start_after));
-  IROPT_ASSIGN_OR_RETURN(std::optional<PassPoint> stop, ReadPoint("-stop-after", options_.stop_after));
-  context_.instruments.push_back(range_ = std::make_shared<PassRange>(std::move(start), std::move(stop)));
+  if (!options_.pipeline.start_after && !options_.pipeline.stop_after) return {};
+  IROPT_ASSIGN_OR_RETURN(std::optional<PassPoint> start, ReadPoint("-start-after", options_.pipeline.start_after));
+  IROPT_ASSIGN_OR_RETURN(std::optional<PassPoint> stop, ReadPoint("-stop-after", options_.pipeline.stop_after));
+  range_ = std::make_shared<PassRange>(std::move(start), std::move(stop));
+  run_.Add(InstrumentPhase::Decide, InstrumentRuns::All, range_);
   return {};
 }
 

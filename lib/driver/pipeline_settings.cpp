@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "option_paths.h"
-#include "pipeline_setup.h"
+#include "driver/option_paths.h"
+#include "driver/pipeline_setup.h"
 
 namespace iropt {
 
@@ -44,7 +44,7 @@ PipelineFile PipelineSetup::Settings() const {
 
 std::string PipelineSetup::PrintPipelineFile() const { return iropt::PrintPipelineFile(Settings()); }
 
-std::string PipelineSetup::PrintPipeline() const { return iropt::PrintPipeline(pipeline_.value_or(Pipeline())) + '\n'; }
+std::string PipelineSetup::PrintedPasses() const { return PrintPipeline(pipeline_.value_or(Pipeline())); }
 
 Result<RunIdentity> PipelineSetup::Identity() const {
   // It would be read twice.

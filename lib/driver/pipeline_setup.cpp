@@ -1,4 +1,4 @@
-#include "pipeline_setup.h"
+#include "driver/pipeline_setup.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,20 +8,17 @@
 #include <utility>
 
 #include "configs/relax.mode.h"
+#include "driver/instruments/setup.h"
+#include "driver/option_paths.h"
+#include "driver/pass_names.h"
+#include "driver/verify_each.h"
 #include "iropt/driver/load_plugins.h"
 #include "iropt/observe/ir_printer.h"
 #include "iropt/observe/pass_counter.h"
-#include "iropt/observe/print_changed.h"
+#include "iropt/observe/progress.h"
 #include "iropt/observe/snapshot.h"
-#include "iropt/pass/bisect.h"
 #include "iropt/pass/config.h"
-#include "iropt/pass/property_audit.h"
 #include "iropt/pass/target_value.h"
-#include "option_paths.h"
-#include "output_paths.h"
-#include "pass_names.h"
-#include "round_trip_audit.h"
-#include "verify_each.h"
 
 namespace iropt {
 
@@ -40,29 +37,21 @@ bool IsLoopPass(const PassInfo& info) { return info.kind == PassKind::PrimFunc |
 }  // namespace
 
 PipelineSetup::PipelineSetup(CompilerInstance& compiler, const DriverOptions& options, const CheckpointIndex* resumed)
-    : compiler_(compiler),
-      options_(options),
-      context_(compiler.MakeContext()),
-      resumed_(resumed),
-      observers_(compiler, counter_) {}
+    : compiler_(compiler), options_(options), context_(compiler.MakeContext()), resumed_(resumed), run_(compiler) {}
 
 Status PipelineSetup::Run() {
-  IROPT_RETURN_IF_ERROR(compiler_.LoadPlugins(options_.plugins));
+  IROPT_RETURN_IF_ERROR(compiler_.LoadPlugins(options_.pipeline.plugins));
   IROPT_RETURN_IF_ERROR(ReadPipelineFile());
   IROPT_RETURN_IF_ERROR(ReadPasses());
   IROPT_RETURN_IF_ERROR(FillContext());
   IROPT_RETURN_IF_ERROR(BuildPasses());
   IROPT_RETURN_IF_ERROR(FillNames());
   IROPT_RETURN_IF_ERROR(AddInstruments());
+  context_.instruments = run_.ListFor(InstrumentRuns::First);
   if (!pipeline_) return {};
-  if (options_.explain_pipeline != ShownForm::None) {
-    AddTrace();  // which prints the skipped passes, too
-  } else if (!WarnOfSkipped()) {
-    return Failure{ErrorCode::Usage};
-  }
-  IROPT_RETURN_IF_ERROR(AddPositionalInstruments());
+  // The explanation has the skipped passes, too.
+  if (FindInstrument("explain-pipeline") == nullptr && !WarnOfSkipped()) return Failure{ErrorCode::Usage};
   pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level, &context_);
-  if (Progress::IsWanted(options_.progress)) observers_.ShowProgress(*pipeline_, context_.instruments);
   return {};
 }
 
@@ -84,27 +73,23 @@ std::shared_ptr<PipelineCursor> PipelineSetup::MakeCursor() const {
   return std::make_shared<PipelineCursor>(built_, context_.opt_level);
 }
 
-// Instruments that need the position in the pipeline. The one for failed passes comes last: those after an instrument
-// that fails see the pass as failed.
-Status PipelineSetup::AddPositionalInstruments() {
-  if (options_.print_pipeline != ShownForm::None) return {};  // nothing runs
-  if (!options_.dump_dir && !options_.checkpoint_dir && !options_.reproducer) return {};
+// Instruments that need the position in the pipeline.
+Status PipelineSetup::AddSnapshots() {
+  if (!pipeline_ || options_.print_pipeline != ShownForm::None) return {};  // nothing runs
+  const SnapshotOptions& snapshots = options_.snapshots;
+  if (!snapshots.dump_dir && !snapshots.checkpoint_dir && !snapshots.reproducer) return {};
   cursor_ = MakeCursor();
-  context_.instruments.insert(context_.instruments.begin(), cursor_);
-  if (options_.checkpoint_dir) IROPT_RETURN_IF_ERROR(AddCheckpoints(cursor_));
-  if (options_.dump_dir) {
-    IROPT_ASSIGN_OR_RETURN(dump_dir_,
-                           DumpDir::Make("dump-dir", *options_.dump_dir, compiler_, counter_, cursor_,
-                                         [this](Pipeline passes) { return SettingsWith(std::move(passes)); }));
-    context_.instruments.push_back(dump_dir_);
-    if (observers_.watchdog() != nullptr) observers_.watchdog()->set_dump_dir(dump_dir_);
-  }
-  if (options_.reproducer) context_.instruments.push_back(failed_pass_ = std::make_shared<FailedPass>(cursor_));
+  run_.Add(InstrumentPhase::Decide, InstrumentRuns::All, cursor_);
+  if (snapshots.checkpoint_dir) IROPT_RETURN_IF_ERROR(AddCheckpoints());
+  if (!snapshots.dump_dir) return {};
+  IROPT_ASSIGN_OR_RETURN(dump_dir_, DumpDir::Make("dump-dir", *snapshots.dump_dir, compiler_, NumberPasses(), cursor_,
+                                                  [this](Pipeline passes) { return SettingsWith(std::move(passes)); }));
+  run_.Add(InstrumentPhase::Trace, InstrumentRuns::First, dump_dir_);
   return {};
 }
 
 // The modules are written first, and then the record that they are there.
-Status PipelineSetup::AddCheckpoints(const std::shared_ptr<PipelineCursor>& cursor) {
+Status PipelineSetup::AddCheckpoints() {
   const auto settings = [this](Pipeline passes) {
     PipelineFile file = SettingsWith(std::move(passes));
     file.instruments = instruments_;
@@ -112,9 +97,9 @@ Status PipelineSetup::AddCheckpoints(const std::shared_ptr<PipelineCursor>& curs
     std::erase_if(file.instruments, [](const InstrumentSpec& spec) { return spec.name == "limits"; });
     return file;
   };
-  const std::string& folder = *options_.checkpoint_dir;
+  const std::string& folder = *options_.snapshots.checkpoint_dir;
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<DumpDir> files,
-                         DumpDir::Make("checkpoint-dir", folder, compiler_, counter_, cursor, settings));
+                         DumpDir::Make("checkpoint-dir", folder, compiler_, NumberPasses(), cursor_, settings));
   CheckpointIndex index;
   if (resumed_ != nullptr) {
     index = *resumed_;
@@ -126,8 +111,8 @@ Status PipelineSetup::AddCheckpoints(const std::shared_ptr<PipelineCursor>& curs
   IROPT_RETURN_IF_ERROR(index.Write(folder));
   const auto recorder = std::make_shared<CheckpointRecorder>(folder, std::move(index), counter_);
   files->set_on_written([recorder](std::string file) { recorder->Add(std::move(file)); });
-  checkpoints_ = {files, recorder};
-  context_.instruments.insert(context_.instruments.end(), checkpoints_.begin(), checkpoints_.end());
+  run_.Add(InstrumentPhase::Trace, InstrumentRuns::First, files);
+  run_.Add(InstrumentPhase::Trace, InstrumentRuns::First, recorder);
   return {};
 }
 
@@ -150,34 +135,34 @@ Status PipelineSetup::ReadReproducer() {
 }
 
 Status PipelineSetup::ReadPipelineFile() {
-  if (options_.run_reproducer) return ReadReproducer();
-  if (!options_.pipeline_file) return {};
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(*options_.pipeline_file));
+  if (options_.pipeline.is_in_input) return ReadReproducer();
+  if (!options_.pipeline.file) return {};
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(*options_.pipeline.file));
   IROPT_ASSIGN_OR_RETURN(const uint32_t base,
-                         compiler_.sources().AddBuffer(*options_.pipeline_file, text->text(), text));
+                         compiler_.sources().AddBuffer(*options_.pipeline.file, text->text(), text));
   std::optional<PipelineFile> file = ParsePipelineFile(text->text(), base, compiler_.diagnostics());
   if (!file) return Failure{ErrorCode::Usage};
   file_ = *std::move(file);
-  IROPT_RETURN_IF_ERROR(LoadPluginsOf(file_, *options_.pipeline_file, compiler_.registry(), compiler_.diagnostics()));
-  const std::filesystem::path folder = std::filesystem::path(*options_.pipeline_file).parent_path();
+  IROPT_RETURN_IF_ERROR(LoadPluginsOf(file_, *options_.pipeline.file, compiler_.registry(), compiler_.diagnostics()));
+  const std::filesystem::path folder = std::filesystem::path(*options_.pipeline.file).parent_path();
   if (file_.passes) ResolveOptionPaths(*file_.passes, compiler_.registry(), folder);
   return {};
 }
 
 Status PipelineSetup::ReadPasses() {
   pipeline_ = std::move(file_.passes);
-  for (const std::string& text : options_.passes) {
+  for (const std::string& text : options_.pipeline.passes) {
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-passes", text));
     std::optional<Pipeline> more = ParsePipeline(text, base, compiler_.diagnostics());
     if (!more) return Failure{ErrorCode::Usage};
     if (!pipeline_) pipeline_.emplace();
     std::ranges::move(*more, std::back_inserter(*pipeline_));
   }
-  if (!pipeline_ && options_.opt_level) {
+  if (!pipeline_ && options_.pipeline.opt_level) {
     PipelineItem item;
     item.kind = PipelineItem::Kind::Named;
     item.name = kDefaultPipeline;
-    item.count = *options_.opt_level;
+    item.count = *options_.pipeline.opt_level;
     pipeline_ = Pipeline{item};
   }
   return {};
@@ -185,7 +170,7 @@ Status PipelineSetup::ReadPasses() {
 
 Status PipelineSetup::FillContext() {
   if (file_.version) compiler_.set_default_version(*file_.version);
-  context_.opt_level = options_.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
+  context_.opt_level = options_.pipeline.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
   if (!options_.debug_channels.empty()) context_.threads = 1;  // for debug output in the order of the functions
   IROPT_RETURN_IF_ERROR(FillTarget());
   return FillConfig();
@@ -193,10 +178,10 @@ Status PipelineSetup::FillContext() {
 
 // That of the command line takes precedence.
 Status PipelineSetup::FillTarget() {
-  if (options_.target) {
-    IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-target", *options_.target));
-    file_.target = *options_.target;
-    file_.target.set_span({base, static_cast<uint32_t>(base + options_.target->size())});
+  if (options_.pipeline.target) {
+    IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-target", *options_.pipeline.target));
+    file_.target = *options_.pipeline.target;
+    file_.target.set_span({base, static_cast<uint32_t>(base + options_.pipeline.target->size())});
   }
   if (file_.target.is_null()) return {};
   context_.target = ReadTarget(file_.target, compiler_.diagnostics());
@@ -208,13 +193,13 @@ NetworkMode PipelineSetup::network_mode() const { return NetworkModeOf(context_.
 
 // The command line comes last and takes precedence.
 Status PipelineSetup::FillConfig() {
-  for (const std::string& text : options_.config) {
+  for (const std::string& text : options_.pipeline.config) {
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-config", text));
     std::optional<OptionValue::Dict> config = ParseConfig(text, base, compiler_.diagnostics());
     if (!config) return Failure{ErrorCode::Usage};
     std::ranges::move(*config, std::back_inserter(file_.config));
   }
-  if (options_.mode) file_.config.push_back({"relax.mode", *options_.mode, {}});
+  if (options_.pipeline.mode) file_.config.push_back({"relax.mode", *options_.pipeline.mode, {}});
   bool ok = true;
   for (const OptionValue::Entry& entry : file_.config) {
     ok &= context_.SetConfig(entry.key, entry.value, compiler_.diagnostics(), entry.key_span);
@@ -225,36 +210,74 @@ Status PipelineSetup::FillConfig() {
   return {};
 }
 
+// The flags of an instrument are one specification of it. Parts of their lists are located in what follows the flag.
+Result<std::vector<InstrumentSpec>> PipelineSetup::FlaggedInstruments() {
+  std::vector<InstrumentSpec> specs;
+  for (const FlaggedInstrument& flagged : options_.flagged_instruments) {
+    auto spec = std::ranges::find(specs, flagged.spec.name, &InstrumentSpec::name);
+    if (spec == specs.end()) spec = specs.insert(spec, {flagged.spec.name, {}, {}});
+    for (OptionValue::Entry entry : flagged.spec.options) {
+      OptionValue::List* list = entry.value.as_list();
+      if (list != nullptr) IROPT_RETURN_IF_ERROR(Locate(flagged.flag, *list));
+      const auto other = std::ranges::find(spec->options, entry.key, &OptionValue::Entry::key);
+      if (other == spec->options.end()) {
+        spec->options.push_back(std::move(entry));
+      } else {
+        std::ranges::move(*list, std::back_inserter(*other->value.as_list()));
+      }
+    }
+  }
+  return specs;
+}
+
+// The command line comes first and takes precedence.
 Result<InstrumentPlan> PipelineSetup::PlanInstruments() {
-  InstrumentPlan plan(options_);
-  IROPT_ASSIGN_OR_RETURN(std::vector<LocatedName> before, LocateNames("-print-before", options_.print_before.passes));
-  IROPT_RETURN_IF_ERROR(CheckPrinted(std::move(before)));
-  IROPT_ASSIGN_OR_RETURN(std::vector<LocatedName> after, LocateNames("-print-after", options_.print_after.passes));
-  IROPT_RETURN_IF_ERROR(CheckPrinted(std::move(after)));
-  std::vector<InstrumentSpec> specs = file_.instruments;
+  IROPT_ASSIGN_OR_RETURN(std::vector<InstrumentSpec> specs, FlaggedInstruments());
+  specs.insert(specs.end(), file_.instruments.begin(), file_.instruments.end());
   for (const std::string& text : options_.instruments) {
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-instruments", text));
     const std::optional<std::vector<InstrumentSpec>> more = ParseInstruments(text, base, compiler_.diagnostics());
     if (!more) return Failure{ErrorCode::Usage};
     specs.insert(specs.end(), more->begin(), more->end());
   }
+  InstrumentPlan plan;
   std::optional<ErrorCode> failure;
   for (const InstrumentSpec& spec : specs) {
     const Status added = plan.Add(spec, compiler_.registry(), compiler_.diagnostics());
     if (!added.ok() && !failure) failure = added.error().code;
   }
   if (failure) return Failure{*failure};
-  IROPT_RETURN_IF_ERROR(CheckPrinted(plan.print_passes));
-  IROPT_ASSIGN_OR_RETURN(const std::vector<LocatedName> limits, LocateNames("-rewrite-limit", options_.rewrite_limits));
-  plan.rewrite_limits.insert(plan.rewrite_limits.end(), limits.begin(), limits.end());
-  limits_ = plan.limits;
-  if (options_.bisect) plan.limits = {};
   return plan;
+}
+
+bool PipelineSetup::TakesLimits(const RunLimits& limits) {
+  limits_ = limits;
+  return options_.bisect.has_value();
+}
+
+bool PipelineSetup::TakesSemantics(const SemanticCheckOptions& check) {
+  semantics_ = check;
+  return options_.bisect.has_value();
+}
+
+const InstrumentSpec* PipelineSetup::FindInstrument(std::string_view name) const {
+  const auto spec = std::ranges::find(own_instruments_, name, &InstrumentSpec::name);
+  return spec == own_instruments_.end() ? nullptr : &*spec;
+}
+
+bool PipelineSetup::prints_times_as_json() const {
+  const InstrumentSpec* timing = FindInstrument("timing");
+  return timing != nullptr && *timing->options.front().value.as_string() == "json";
+}
+
+std::shared_ptr<PassCounter> PipelineSetup::NumberPasses() {
+  if (!std::exchange(counts_passes_, true)) run_.Add(InstrumentPhase::Decide, InstrumentRuns::Again, counter_);
+  return counter_;
 }
 
 void PipelineSetup::AddReadFiles(OutputFiles& files) const {
   for (const std::string& path : options_.compiler.response_files) files.AddRead("the response file", path);
-  if (options_.pipeline_file) files.AddRead("-pipeline", *options_.pipeline_file);
+  if (options_.pipeline.file) files.AddRead("-pipeline", *options_.pipeline.file);
   if (options_.compiler.weights) files.AddRead("-weights", *options_.compiler.weights);
   for (const PluginRecord& plugin : compiler_.registry().plugins()) files.AddRead("-load-pass-plugin", plugin.path);
   for (const auto& [owner, path] : FilesOfOptions(built_, compiler_.registry())) files.AddRead(owner, path);
@@ -262,7 +285,7 @@ void PipelineSetup::AddReadFiles(OutputFiles& files) const {
 
 // Who names a folder may not think of the files that are there.
 bool PipelineSetup::WarnOfReplacedInputs() {
-  if (!options_.output.ends_with('/')) return true;
+  if (!options_.output.path.ends_with('/')) return true;
   for (const InputOutput& pair : pairs_) {
     std::error_code error;
     if (!std::filesystem::equivalent(pair.input, pair.output, error)) continue;
@@ -282,15 +305,15 @@ Status PipelineSetup::ClaimFiles(OutputFiles& files) {
   for (const InputOutput& pair : pairs_) {
     if (!WritesModules(options_)) break;
     IROPT_RETURN_IF_ERROR(files.ClaimInPlace("the module", pair.output, pair.input));
-    if (!options_.externalize_constants) continue;
+    if (!options_.output.external_constants) continue;
     IROPT_ASSIGN_OR_RETURN(const std::string weights, ConstantExternalizer::PathBeside(pair.output));
     IROPT_RETURN_IF_ERROR(
         files.ClaimInPlace("-externalize-constants", weights, options_.compiler.weights.value_or("-")));
   }
-  if (!options_.reproducer) return {};
+  if (!options_.snapshots.reproducer) return {};
   constexpr FileKind kReproducer = {"a reproducer of ir-opt", kSnapshotBegin, kSnapshotMark};
   // A crash could not report that the file cannot be written.
-  IROPT_RETURN_IF_ERROR(files.Open("-reproducer", *options_.reproducer, kReproducer));
+  IROPT_RETURN_IF_ERROR(files.Open("-reproducer", *options_.snapshots.reproducer, kReproducer));
   return {};
 }
 
@@ -299,165 +322,65 @@ Status PipelineSetup::RemoveOldDumps() {
   return {};
 }
 
-Status PipelineSetup::AddRewriteLimits(const InstrumentPlan& plan) {
-  bool ok = true;
-  for (const LocatedName& text : plan.rewrite_limits) {
-    Result<RewriteLimit> limit = ParseRewriteLimit(text.name);
-    if (!limit.ok()) {
-      compiler_.diagnostics().Error(text.span, "usage", limit.error().message);
-      ok = false;
-      continue;
-    }
-    const PassEntry* row = compiler_.registry().Find(limit->pass);
-    if (row == nullptr) {
-      ReportUnknownPass(limit->pass, compiler_.registry(), text.span, compiler_.diagnostics());
-    } else if (!row->info.counts_rewrites) {
-      compiler_.diagnostics().Error(
-          text.span, "usage",
-          fmt::format("pass '{}' does not count its rewrites: -help-pass=NAME tells which pass does", limit->pass));
-    } else {
-      limits_of_rewrites_.push_back({row->info.name, limit->limit});
-      continue;
-    }
-    ok = false;
-  }
-  if (!ok) return Failure{ErrorCode::Usage};
-  if (limits_of_rewrites_.empty()) return {};
-  context_.instruments.push_back(rewrite_limits_ = std::make_shared<RewriteLimits>(limits_of_rewrites_));
-  context_.threads = 1;  // for numbers that do not depend on threads
-  return {};
-}
-
-void PipelineSetup::ReportRewrites() {
-  if (!rewrite_limits_) return;
-  for (const auto& [pass, counter] : rewrite_limits_->counters()) {
-    const CountedRewrite last = counter->last();
-    std::string message = fmt::format("pass '{}' made {} rewrite{}", pass, last.number, last.number == 1 ? "" : "s");
-    if (last.number > 0) message += fmt::format(", the last one is {}", last.kind);
-    if (counter->has_stopped()) message += "; the limit stopped it";
-    compiler_.diagnostics().Remark(last.span, "rewrite-limit", std::move(message));
-  }
-}
-
-// Instruments that inspect the module before a pass come before the observers, which begin with the timer; those that
-// inspect it afterwards come after them.
 Status PipelineSetup::AddInstruments() {
-  IROPT_ASSIGN_OR_RETURN(const InstrumentPlan plan, PlanInstruments());
+  IROPT_ASSIGN_OR_RETURN(InstrumentPlan plan, PlanInstruments());
+  own_instruments_ = plan.OwnSpecs();
+  // A run of -bisect takes the options of these alone.
+  for (const std::string_view name : {"limits", "check-semantics"}) {
+    if (options_.bisect) plan.Remove(name);
+  }
   instruments_ = plan.Specs();
   if (options_.filter_functions) {
     IROPT_ASSIGN_OR_RETURN(filter_, FunctionFilter::Make(*options_.filter_functions));
   }
-  const auto printer = std::make_shared<const IrPrinter>(compiler_, filter_, counter_);
-  const ModulePrinter print = [printer](const Module& module, const std::string& heading) {
-    return printer->Print(module, heading);
-  };
-  InstrumentList& list = context_.instruments;
-  bisect_limit_ = plan.bisect_limit;
-  // An ill-formed module cannot be run.
-  const bool verify_each = plan.verify_each || (plan.check_semantics && plan.check_semantics->each);
-  const auto audit = verify_each ? std::make_shared<ChangeAudit>() : nullptr;
-  const bool numbers = plan.prints() || plan.limits.any() || plan.bisect_limit;
-  if (numbers || options_.dump_dir || options_.checkpoint_dir) list.push_back(counter_);
-  if (plan.bisect_limit) {
-    const auto say = [this](const BisectStep& step, bool runs) { ShowBisectStep(step, runs); };
-    list.push_back(bisect_ = std::make_shared<OptBisect>(*plan.bisect_limit, say));
-  }
-  IROPT_RETURN_IF_ERROR(AddPassRange());
-  IROPT_RETURN_IF_ERROR(AddRewriteLimits(plan));
-  if (plan.print_before.wanted()) {
-    IROPT_ASSIGN_OR_RETURN(PassFilter filter, FilterOf(plan.print_before));
-    list.push_back(std::make_shared<PrintIRBefore>(std::move(filter), print));
-  }
-  if (verify_each) {
-    list.push_back(audit);
-    static_cast<void>(context_.SetConfig(config::testing::verify_analyses.name, true, compiler_.diagnostics()));
-  }
-  list.insert(list.end(), plan.others.begin(), plan.others.end());
   OutputFiles files;
   IROPT_RETURN_IF_ERROR(ClaimFiles(files));
-  IROPT_RETURN_IF_ERROR(observers_.Start(plan, iropt::PrintPipeline(pipeline_.value_or(Pipeline())), files));
-  observers_.AppendTo(list);
-  if (verify_each) {
-    list.push_back(std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
-    const auto is_set = [this](std::string_view key) { return context_.Config(ConfigKey<bool>{key}); };
-    list.push_back(std::make_shared<PropertyAudit>(is_set, compiler_.diagnostics()));
-    list.push_back(std::make_shared<RoundTripAudit>(audit, compiler_.threads(), compiler_.diagnostics()));
-    verifies_each_ = true;
+  IROPT_RETURN_IF_ERROR(AddPassRange());
+  IROPT_RETURN_IF_ERROR(AddSnapshots());
+  for (const auto& other : plan.others()) run_.Add(InstrumentPhase::Before, InstrumentRuns::Again, other);
+  // An ill-formed module cannot be run.
+  const InstrumentSpec* semantics = FindInstrument("check-semantics");
+  if (semantics != nullptr && *semantics->options.front().value.as_bool() && !options_.bisect) {
+    IROPT_RETURN_IF_ERROR(plan.Add({"verify-each", {}, {}}, compiler_.registry(), compiler_.diagnostics()));
+    own_instruments_ = plan.OwnSpecs();
   }
-  if (plan.check_semantics) {
-    IROPT_ASSIGN_OR_RETURN(semantic_check_, SemanticCheck::Make(compiler_.diagnostics(), compiler_.err(),
-                                                                *plan.check_semantics, network_mode()));
-    list.push_back(semantic_check_);
+  InstrumentSetup setup(*this, run_, files);
+  for (const InstrumentSpec& spec : own_instruments_) {
+    IROPT_RETURN_IF_ERROR(setup.Make(*FindOwnInstrument(spec.name), spec));
   }
-  if (plan.print_after.wanted()) {
-    IROPT_ASSIGN_OR_RETURN(PassFilter filter, FilterOf(plan.print_after));
-    list.push_back(std::make_shared<PrintIRAfter>(std::move(filter), print));
+  if (cursor_ && options_.snapshots.reproducer) {
+    failed_pass_ = std::make_shared<FailedPass>(cursor_);
+    run_.Add(InstrumentPhase::Trace, InstrumentRuns::All, failed_pass_);
   }
-  if (plan.print_changed != ChangePrinting::Off)
-    list.push_back(std::make_shared<PrintChanged>(plan.print_changed, printer, compiler_));
+  if (pipeline_ && Progress::IsWanted(options_.progress)) {
+    const auto progress = std::make_shared<Progress>();
+    progress->set_total(CountPasses(ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level, &context_)));
+    run_.Add(InstrumentPhase::Trace, InstrumentRuns::Again, progress);
+    run_.Listen(progress);
+  }
   return {};
 }
 
-// Comes last: instruments after one that fails see the pass as failed.
-void PipelineSetup::AddTrace() {
-  trace_ = std::make_shared<PipelineTrace>(context_, Origins(), *pass_);
-  context_.instruments.push_back(trace_);
-}
-
-// With the number of the pass in what is printed and dumped, which counts mandatory passes, and functions only once. A
-// pass over functions has begun when it asks.
-void PipelineSetup::ShowBisectStep(const BisectStep& step, bool runs) {
-  std::string line = BisectLine(step, runs);
-  const bool has_begun = !step.function.empty();
-  if (has_begun || runs) {
-    const size_t number = has_begun ? counter_->current() : counter_->num_begun() + 1;
-    line.insert(line.size() - 1, fmt::format(", pass {} of the run", number));
-  }
-  compiler_.err().Append(line);
-  static_cast<void>(compiler_.err().Flush());
-}
-
-std::shared_ptr<PassInstrument> PipelineSetup::AnotherBisect() const {
-  return std::make_shared<OptBisect>(*bisect_limit_, [](const BisectStep&, bool) {});
-}
-
-std::shared_ptr<PassInstrument> PipelineSetup::AnotherRewriteLimits() const {
-  return std::make_shared<RewriteLimits>(limits_of_rewrites_);
-}
-
-PassContext PipelineSetup::UntracedContext() const {
+PassContext PipelineSetup::ContextWith(InstrumentList instruments) const {
   PassContext context = context_;
-  if (rewrite_limits_) {
-    std::ranges::replace(context.instruments, std::shared_ptr<PassInstrument>(rewrite_limits_), AnotherRewriteLimits());
-  }
-  if (bisect_) std::ranges::replace(context.instruments, std::shared_ptr<PassInstrument>(bisect_), AnotherBisect());
-  std::erase(context.instruments, trace_);
-  std::erase(context.instruments, semantic_check_);
-  std::erase(context.instruments, dump_dir_);
-  for (const auto& writer : checkpoints_) std::erase(context.instruments, writer);
+  context.instruments = std::move(instruments);
   return context;
 }
+
+PassContext PipelineSetup::ContextForAnother() const { return ContextWith(run_.ListFor(InstrumentRuns::Again)); }
 
 PassContext PipelineSetup::CheckingContext() const {
-  PassContext context = context_;
-  context.instruments.clear();
-  if (bisect_) context.instruments.push_back(AnotherBisect());
-  if (range_) context.instruments.push_back(range_);
-  if (rewrite_limits_) context.instruments.push_back(AnotherRewriteLimits());
+  RunInstruments run = run_;
   const auto audit = std::make_shared<ChangeAudit>();
-  context.instruments.push_back(audit);
-  context.instruments.push_back(
-      std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
-  if (failed_pass_) {
-    context.instruments.insert(context.instruments.begin(), cursor_);
-    context.instruments.push_back(failed_pass_);
-  }
-  return context;
+  run.Add(InstrumentPhase::Before, InstrumentRuns::All, audit);
+  run.Add(InstrumentPhase::After, InstrumentRuns::All,
+          std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
+  return ContextWith(run.ListFor(InstrumentRuns::All));
 }
 
 std::string PipelineSetup::LevelOrigin() const {
-  if (options_.opt_level) return fmt::format("-O{}", context_.opt_level);
-  if (file_.opt_level) return fmt::format("-O{} of {}", context_.opt_level, *options_.pipeline_file);
+  if (options_.pipeline.opt_level) return fmt::format("-O{}", context_.opt_level);
+  if (file_.opt_level) return fmt::format("-O{} of {}", context_.opt_level, *options_.pipeline.file);
   return fmt::format("-O{}, the default", context_.opt_level);
 }
 

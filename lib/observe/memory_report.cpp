@@ -17,7 +17,7 @@ MemoryReport::Row MemoryReport::Measure(std::string_view name, const Module& mod
           .peak_rss_bytes = PeakResidentBytes()};
 }
 
-void MemoryReport::AddInput(std::string_view subject, const Module& module) {
+void MemoryReport::BeforePasses(std::string_view subject, const Module& module) {
   rows_.push_back(Measure(subject, module));
   rows_.back().is_input = true;
 }
@@ -27,8 +27,8 @@ Status MemoryReport::RunAfterPass(const Module& module, const PassInfo& info, Pa
   return {};
 }
 
-std::string MemoryReport::Render(ShownForm form) const {
-  if (form == ShownForm::Json) {
+std::string MemoryReport::Text(const RunEnd& /*end*/) {
+  if (form_ == ShownForm::Json) {
     using Json = nlohmann::ordered_json;
     Json rows = Json::array();
     for (const Row& row : rows_) {

@@ -59,9 +59,10 @@ Status RemarkFile::RunAfterPass(const Module&, const PassInfo& info, PassOutcome
   return {};
 }
 
-Status RemarkFile::Write() {
+Status RemarkFile::Write(const RunEnd& end) {
+  if (!end.has_read) return {};
   for (const OptRemark& remark : remarks_.Take()) WriteRemark(remark);
-  return file_->Commit();
+  return OfFlag("-remarks", file_->Commit());
 }
 
 void RemarkFile::WriteRemark(const OptRemark& remark) {

@@ -10,9 +10,11 @@
 
 namespace iropt {
 
-void RunStatistics::Before(const Module& module) { pending_ = CountOperators(module); }
+void RunStatistics::BeforePasses(std::string_view /*subject*/, const Module& module) {
+  pending_ = CountOperators(module);
+}
 
-void RunStatistics::After(const Module& module) {
+void RunStatistics::AfterPasses(std::string_view /*subject*/, const Module& module) {
   for (const auto& [name, count] : pending_) operators_[name].before += count;
   for (const auto& [name, count] : CountOperators(module)) operators_[name].after += count;
 }
@@ -71,8 +73,8 @@ std::string RunStatistics::RenderText() const {
   return out;
 }
 
-std::string RunStatistics::Render(ShownForm form) const {
-  if (form != ShownForm::Json) return RenderText();
+std::string RunStatistics::Text(const RunEnd& /*end*/) {
+  if (form_ != ShownForm::Json) return RenderText();
   using Json = nlohmann::ordered_json;
   Json operators = Json::array();
   for (const auto& [name, n] : operators_) {

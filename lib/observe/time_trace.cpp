@@ -77,14 +77,16 @@ Status TimeTrace::RunAfterFunction(const GlobalVar& name, const BaseFunc&, const
   return {};
 }
 
-void TimeTrace::OnStep(RunStep step, Clock::time_point begin) {
+void TimeTrace::OnStep(RunStep step, const Stopwatch& watch, const TimeSpent& /*time*/) {
+  const Clock::time_point begin = watch.begin();
   events_.push_back({begin, Clock::now() - begin, NumberOf(RunStepName(step)), NumberOf({}), CurrentThread(),
                      Category::Step, PassOutcome::Unchanged});
 }
 
-Status TimeTrace::Write() {
+Status TimeTrace::Write(const RunEnd& end) {
+  if (!end.has_read) return {};
   WriteTo(file_->stream());
-  return file_->Commit();
+  return OfFlag("-time-trace", file_->Commit());
 }
 
 void TimeTrace::WriteTo(OutputStream& out) const {

@@ -26,7 +26,7 @@
 #include "iropt/transform/passes.h"
 #include "module.h"
 #include "pass_handle.h"
-#include "run_command.h"
+#include "ir-opt/run_command.h"
 #include "signals.h"
 #include "values.h"
 

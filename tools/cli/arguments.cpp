@@ -113,11 +113,18 @@ Result<std::vector<std::string>> DefaultFlags() {
   return SplitWords(text == nullptr ? std::string_view() : text, kFlagsVariable);
 }
 
+Result<std::vector<std::string>> ExpandResponseFiles(const std::vector<std::string>& words,
+                                                     std::vector<std::string>& files) {
+  std::vector<std::string> expanded;
+  IROPT_RETURN_IF_ERROR(ExpandInto(words, files, 0, expanded));
+  return expanded;
+}
+
 Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments,
                                                     std::span<const Flag> flags,
-                                                    std::vector<std::string>& response_files) {
-  std::vector<std::string> expanded;
-  IROPT_RETURN_IF_ERROR(ExpandInto(arguments, response_files, 0, expanded));
+                                                    std::vector<std::string>& response_files,
+                                                    std::span<const Flag> others) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> expanded, ExpandResponseFiles(arguments, response_files));
   std::vector<std::string> normalized;
   for (size_t i = 0; i < expanded.size(); ++i) {
     if (expanded[i] == "--") {
@@ -133,7 +140,7 @@ Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::strin
     }
     if (row && i + 1 < expanded.size() && HasDash(expanded[i + 1])) {
       const std::string& value = expanded[++i];
-      if (IsFlag(value, flags)) {
+      if (IsFlag(value, flags) || IsFlag(value, others)) {
         return Error{ErrorCode::Usage,
                      fmt::format("flag '-{}' needs a value, found the flag '{}'", flag.substr(2), value)};
       }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/flags.h"
+#include "iropt/driver/flags.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
@@ -36,13 +36,18 @@ auto ParseWithDefaults(const std::vector<std::string>& words, Parse parse) -> de
   return Error{parsed.error().code, std::string(kFlagsVariable) + ": " + parsed.error().message};
 }
 
-// Expands response files (`@file`) and normalizes flags to two dashes. -O3 becomes --opt-level=3, -o becomes --output.
+// The words with those of response files (`@file`) instead of their names, which are appended to `files`.
+Result<std::vector<std::string>> ExpandResponseFiles(const std::vector<std::string>& words,
+                                                     std::vector<std::string>& files);
+
+// Expands response files and normalizes flags to two dashes. -O3 becomes --opt-level=3, -o becomes --output.
 // After `--` nothing is changed. A value that is the next word and begins with a dash moves behind its flag: -eval -1
-// becomes --eval=-1. Errors: a flag where a value is expected, and a value in the next word of a flag that writes a
-// file beside the output. Appends the paths of the response files to `response_files`.
+// becomes --eval=-1. Errors: a flag, or one of others, where a value is expected, and a value in the next word of a
+// flag that writes a file beside the output. Appends the paths of the response files to `response_files`.
 Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments,
                                                     std::span<const Flag> flags,
-                                                    std::vector<std::string>& response_files);
+                                                    std::vector<std::string>& response_files,
+                                                    std::span<const Flag> others = {});
 
 // The value of -diagnostics; empty if it is not given. The arguments need not be normalized or valid.
 std::string FindDiagnosticFormat(const std::vector<std::string>& arguments);

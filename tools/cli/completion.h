@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/flags.h"
+#include "iropt/driver/flags.h"
 
 namespace iropt {
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 namespace iropt {
 
@@ -49,12 +48,10 @@ std::string RenderFlag(const Flag& flag, bool with_details) {
 
 std::string RenderFlags(std::span<const Flag> flags, bool with_details) {
   std::string out;
-  std::optional<FlagGroup> group;
-  for (const Flag& flag : flags) {
-    if (group != flag.group) out += fmt::format("\n{}:\n", FlagGroupTitle(flag.group));
-    group = flag.group;
+  ForEachFlag(flags, [&](const Flag& flag, bool begins_group) {
+    if (begins_group) out += fmt::format("\n{}:\n", FlagGroupTitle(flag.group));
     out += RenderFlag(flag, with_details);
-  }
+  });
   return out;
 }
 

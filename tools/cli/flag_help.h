@@ -1,6 +1,7 @@
 // Help about flags.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,17 @@ inline constexpr size_t kFlagNameWidth = 40;
 
 // Wraps the text in lines of at most 100 characters that begin at the column `indent`; the first line is there already.
 std::string WrapText(std::string_view text, size_t indent);
+
+// Calls `visit(flag, begins_group)` for all flags, group by group in the order in which the table begins them.
+template <class Visit>
+void ForEachFlag(std::span<const Flag> flags, Visit visit) {
+  for (const Flag& first : flags) {
+    if (std::ranges::find(flags, first.group, &Flag::group)->name != first.name) continue;
+    for (const Flag& flag : flags) {
+      if (flag.group == first.group) visit(flag, &flag == &first);
+    }
+  }
+}
 
 // One line for each flag, by group; with details, also what else there is to say.
 std::string RenderFlags(std::span<const Flag> flags, bool with_details);

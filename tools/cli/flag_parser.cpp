@@ -95,9 +95,8 @@ FlagParser::~FlagParser() = default;
 std::string FlagParser::DashedName(const Flag& flag) { return fmt::format("--{}", flag.name); }
 
 bool FlagParser::IsMentioned(const Flag& flag) const {
-  return merged_.ok() && std::ranges::any_of(*merged_, [&](const std::string& word) {
-           return word.starts_with("--") && NameOf(word) == flag.name;
-         });
+  const auto names = [&](const std::string& word) { return word.starts_with("--") && NameOf(word) == flag.name; };
+  return merged_.ok() && std::ranges::any_of(*merged_, names) && Find(flag.name) != nullptr;
 }
 
 void FlagParser::Bind(const Flag& flag, bool& member) {
@@ -136,6 +135,16 @@ template void FlagParser::Bind(const Flag& flag, std::optional<int>& member);
 template void FlagParser::Bind(const Flag& flag, std::optional<int64_t>& member);
 template void FlagParser::Bind(const Flag& flag, std::optional<double>& member);
 
+void FlagParser::Declare(const Flag& flag) {
+  if (flag.value.kind == ValueKind::Switch) {
+    Bind(flag, switches_.emplace_back());
+  } else if (AddsUp(flag.value)) {
+    Bind(flag, lists_.emplace_back());
+  } else {
+    Bind(flag, texts_.emplace_back());
+  }
+}
+
 // As CLI11 takes the value of a flag that stands alone.
 std::string FlagParser::NameWithBareValue(const Flag& flag) {
   const bool is_word = flag.value.kind == ValueKind::SwitchOrWord;
@@ -151,6 +160,11 @@ void FlagParser::Constrain(CLI::Option& option, const Flag& flag) {
 
 // `name` is without dashes.
 std::string FlagParser::DescribeUnknown(std::string_view name) const {
+  if (std::ranges::find(rules_.others, name, &Flag::name) != rules_.others.end())
+    return fmt::format("flag '-{}' has no effect with '{}'", name, rules_.mode);
+  if (rules_.describe != nullptr) {
+    if (std::string text = rules_.describe(name); !text.empty()) return text;
+  }
   std::vector<std::string_view> known;
   for (const Flag& flag : flags_) known.push_back(flag.name);
   const std::string message = fmt::format("unknown flag '-{}'", name);
@@ -260,7 +274,7 @@ Result<std::vector<std::string>> FlagParser::KeepLast(const std::vector<std::str
 
 Result<std::vector<std::string>> FlagParser::Merge() {
   IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> normalized,
-                         NormalizeArguments(arguments_.words, flags_, response_files_));
+                         NormalizeArguments(arguments_.words, flags_, response_files_, rules_.others));
   IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> words, KeepLast(normalized));
   IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> defaults,
                          NormalizeArguments(arguments_.defaults, flags_, response_files_));
@@ -332,7 +346,7 @@ Status FlagParser::CheckExclusions() const {
     const auto* other = std::ranges::find_if(exclusion.others, is_given);
     if (other == exclusion.others.end()) continue;
     const std::string what = *other == FlagExclusion::kInput ? "an input file" : fmt::format("flag '-{}'", *other);
-    return Error{ErrorCode::Usage, fmt::format("{} has no effect beside '-{}'", what, exclusion.flag)};
+    return Error{ErrorCode::Usage, fmt::format("{} has no effect with '-{}'", what, exclusion.flag)};
   }
   return {};
 }

@@ -9,6 +9,7 @@
 // ParseWithDefaults of arguments.h calls such a function with the flags of the environment.
 #pragma once
 
+#include <deque>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -19,7 +20,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
-#include "cli/flags.h"
+#include "iropt/driver/flags.h"
 #include "iropt/support/result.h"
 
 namespace CLI {
@@ -48,6 +49,11 @@ struct FlagRequirement {
 struct FlagRules {
   std::span<const FlagExclusion> exclusions = {};
   std::span<const FlagRequirement> requirements = {};
+  // Other flags, which have no effect with `mode`, as messages say.
+  std::span<const Flag> others = {};
+  std::string mode = {};
+  // The message about a flag that another mode has; null, or an empty text: no mode has it.
+  std::string (*describe)(std::string_view name) = nullptr;
 };
 
 class FlagParser {
@@ -66,6 +72,9 @@ class FlagParser {
   template <class T>
   void Bind(const Flag& flag, T& member);
 
+  // Takes a flag without a member: ValuesOf has its values.
+  void Declare(const Flag& flag);
+
   // Parses the arguments; the error names the wrong one. Refuses flags that have no effect by the rules. From then on,
   // messages of the tool have the format that the arguments name, also if they are wrong. Of the default flags, the
   // tool takes those that it has, except what the command line replaces or rules out.
@@ -74,6 +83,8 @@ class FlagParser {
   const std::vector<std::string>& response_files() const { return response_files_; }
   // Returns whether the flag, or FlagExclusion::kInput, is given. After Parse.
   bool IsGiven(std::string_view name) const;
+  // Those that are given. After Parse.
+  std::span<const std::string> ValuesOf(const Flag& flag) const;
   // The flags that are given, but for some, with their values; the same for all command lines that mean the same. After
   // Parse.
   std::string Settings(std::span<const std::string_view> without) const;
@@ -89,8 +100,6 @@ class FlagParser {
   Result<std::vector<std::string>> Merge();
   // False if the flag is certainly not given.
   bool IsMentioned(const Flag& flag) const;
-  // Those that are given.
-  std::span<const std::string> ValuesOf(const Flag& flag) const;
   const Flag* Find(std::string_view name) const;
   // Returns whether a default flag is for this tool, and whether it has an effect beside those of the command line.
   bool Takes(std::string_view word, const std::set<std::string_view>& given) const;
@@ -109,6 +118,10 @@ class FlagParser {
   std::vector<std::string>* more_inputs_;
   std::vector<std::string> response_files_;
   Result<std::vector<std::string>> merged_;
+  // Of declared flags.
+  std::deque<bool> switches_;
+  std::deque<std::string> texts_;
+  std::deque<std::vector<std::string>> lists_;
   std::unique_ptr<CLI::App> app_;  // here, only its sources compile CLI11, which takes seconds
 };
 

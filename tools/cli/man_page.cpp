@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <optional>
 
 #include "cli/flag_help.h"
 #include "iropt/support/version.h"
@@ -43,12 +42,10 @@ std::string Sentence(std::string_view phrase) {
 
 std::string RenderFlagEntries(std::span<const Flag> flags) {
   std::string out;
-  std::optional<FlagGroup> group;
-  for (const Flag& flag : flags) {
-    if (group != flag.group) out += fmt::format(".SS \"{}\"\n", Escape(FlagGroupTitle(flag.group)));
-    group = flag.group;
+  ForEachFlag(flags, [&](const Flag& flag, bool begins_group) {
+    if (begins_group) out += fmt::format(".SS \"{}\"\n", Escape(FlagGroupTitle(flag.group)));
     out += ManEntry(Spelling(flag), flag.summary, flag.details);
-  }
+  });
   return out;
 }
 

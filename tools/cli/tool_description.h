@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "cli/flags.h"
+#include "iropt/driver/flags.h"
 
 namespace iropt {
 

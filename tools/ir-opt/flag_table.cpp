@@ -1,10 +1,10 @@
-#include "flag_table.h"
+#include "ir-opt/flag_table.h"
 
 #include <algorithm>
 
-#include "cli/flag_rows.h"
 #include "cli/foreign_flags.h"
-#include "topics.h"
+#include "ir-opt/topics.h"
+#include "iropt/driver/flag_rows.h"
 
 namespace iropt {
 
@@ -12,8 +12,32 @@ namespace {
 
 constexpr Flag kFlags[] = {
 #define IROPT_FLAG IROPT_FLAG_ROW
-#include "flags.def"
+#include "ir-opt/flags.def"
+#define IROPT_FLAG IROPT_FLAG_ROW
+#define IROPT_INSTRUMENT(Id, Name, Options, Phase, Runs, Flags, Summary) Flags
+#include "iropt/driver/instruments.def"
+#undef IROPT_FLAG
+#define IROPT_MODE_SELECTORS
+#define IROPT_FLAG IROPT_FLAG_ROW
+#include "ir-opt/modes/diff.def"
+#define IROPT_FLAG IROPT_FLAG_ROW
+#include "ir-opt/modes/eval.def"
+#define IROPT_FLAG IROPT_FLAG_ROW
+#include "ir-opt/modes/list.def"
+#define IROPT_FLAG IROPT_FLAG_ROW
+#include "ir-opt/modes/query.def"
+#undef IROPT_MODE_SELECTORS
 };
+constexpr size_t kOwnFlags = 0
+#define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) +1
+#include "ir-opt/flags.def"
+    ;
+constexpr size_t kInstrumentFlags = 0
+#define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) +1
+#define IROPT_INSTRUMENT(Id, Name, Options, Phase, Runs, Flags, Summary) Flags
+#include "iropt/driver/instruments.def"
+#undef IROPT_FLAG
+    ;
 
 constexpr bool IsOurs(std::string_view name) {
   return std::ranges::find(kFlags, name, &Flag::name) != std::ranges::end(kFlags);
@@ -27,6 +51,10 @@ static_assert(std::ranges::all_of(kForeignFlags,
 }  // namespace
 
 std::span<const Flag> Flags() { return kFlags; }
+
+std::span<const Flag> RunFlags() { return Flags().first(kOwnFlags + kInstrumentFlags); }
+
+std::span<const Flag> InstrumentFlags() { return RunFlags().subspan(kOwnFlags); }
 
 ToolDescription Description() {
   return {.name = "ir-opt",

@@ -1,11 +1,12 @@
-#include "help.h"
+#include "ir-opt/help.h"
 
 #include <fmt/format.h>
 
 #include "cli/flag_help.h"
 #include "cli/foreign_flags.h"
-#include "flag_table.h"
-#include "topics.h"
+#include "ir-opt/flag_table.h"
+#include "ir-opt/modes/mode.h"
+#include "ir-opt/topics.h"
 
 namespace iropt {
 
@@ -23,15 +24,26 @@ std::string RenderForeignFlags() {
   return out;
 }
 
+std::string RenderModes() {
+  std::string out = "\nCommands, which have flags and help of their own, as in 'ir-opt diff -help':\n";
+  for (const Mode* mode : Modes()) {
+    const std::string name = fmt::format("  {} {}", mode->name, mode->usage);
+    out += name.size() < kFlagNameWidth ? fmt::format("{:{}}{}\n", name, kFlagNameWidth, mode->summary)
+                                        : fmt::format("{}\n{:{}}{}\n", name, "", kFlagNameWidth, mode->summary);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string RenderHelp() {
-  return RenderHelpHead(Description()) + RenderFlags(Flags(), /*with_details=*/false) +
+  return RenderHelpHead(Description()) + RenderFlags(Flags(), /*with_details=*/false) + RenderModes() +
          fmt::format("\nExit codes:\n{}\nMore: -help-all, -help-pipelines, -help-pass=NAME, man ir-opt\n", kExitCodes);
 }
 
 std::string RenderHelpAll() {
-  return RenderHelpHead(Description()) + RenderFlags(Flags(), /*with_details=*/true) + RenderForeignFlags() +
+  return RenderHelpHead(Description()) + RenderFlags(Flags(), /*with_details=*/true) + RenderModes() +
+         RenderForeignFlags() +
          fmt::format("\n{}\n\nExamples:\n{}\nExit codes:\n{}", WrapText(kFlagRules, 0), kExamples, kExitCodes);
 }
 

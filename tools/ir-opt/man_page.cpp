@@ -1,11 +1,11 @@
-#include "man_page.h"
+#include "ir-opt/man_page.h"
 
 #include <fmt/format.h>
 
 #include "cli/man_page.h"
-#include "flag_table.h"
+#include "ir-opt/flag_table.h"
+#include "ir-opt/topics.h"
 #include "iropt/driver/catalog.h"
-#include "topics.h"
 
 namespace iropt {
 

@@ -1,4 +1,4 @@
-#include "run_in_python.h"
+#include "ir-opt/run_in_python.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "cli/tool.h"
+#include "ir-opt/run_command.h"
 #include "iropt/support/result.h"
-#include "run_command.h"
 
 namespace iropt {
 

@@ -10,9 +10,10 @@ namespace iropt {
 
 struct DiffOptions {
   CompilerOptions compiler;
-  std::string before;        // the file of a module; "-" is the standard input
-  std::string after;         // the file of the other module; not both are "-"
-  std::string output = "-";  // the file for the difference; "-" is the standard output
+  std::vector<std::string> plugins = {};  // shared objects with operators
+  std::string before;                     // the file of a module; "-" is the standard input
+  std::string after;                      // the file of the other module; not both are "-"
+  std::string output = "-";               // the file for the difference; "-" is the standard output
   ShownForm form = ShownForm::Text;
   std::string page;  // the file for a page with the difference, instead of it; empty: none
 };

@@ -53,7 +53,8 @@ class Query {
 
 struct QueryOptions {
   CompilerOptions compiler;
-  std::vector<std::string> inputs;  // files; "-" is the standard input
+  std::vector<std::string> plugins = {};  // shared objects with operators
+  std::vector<std::string> inputs;        // files; "-" is the standard input
   std::string query;
   ShownForm form = ShownForm::Text;
   std::string split_marker = {};  // files hold several modules between such lines; empty: one

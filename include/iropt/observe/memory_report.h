@@ -8,24 +8,24 @@
 
 #include "iropt/ir/module.h"
 #include "iropt/observe/options.h"
+#include "iropt/observe/run_listener.h"
 #include "iropt/pass/instrument.h"
 
 namespace iropt {
 
 // O(nodes) after each pass.
-class MemoryReport : public PassInstrument {
+class MemoryReport : public PassInstrument, public RunListener {
  public:
-  MemoryReport() : PassInstrument("track-memory") {}
+  explicit MemoryReport(ShownForm form) : PassInstrument("track-memory"), form_(form) {}
 
-  // A module that passes run on next. `subject` names it.
-  void AddInput(std::string_view subject, const Module& module);
+  void BeforePasses(std::string_view subject, const Module& module) override;
 
   Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
 
   // A table, or one line of JSON:
   //   {"track-memory": [{"input": "in.ir", "arena_bytes": 4096, "nodes": 20, "peak_rss_bytes": 9437184},
   //                     {"pass": "FoldConstant", "arena_bytes": 4160, "nodes": 18, "peak_rss_bytes": 9437184}, ...]}
-  std::string Render(ShownForm form) const;
+  std::string Text(const RunEnd& end) override;
 
  private:
   struct Row {
@@ -38,6 +38,7 @@ class MemoryReport : public PassInstrument {
 
   static Row Measure(std::string_view name, const Module& module);
 
+  ShownForm form_;
   std::vector<Row> rows_;
 };
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "iropt/observe/options.h"
+#include "iropt/observe/run_listener.h"
 #include "iropt/pass/instrument.h"
 #include "iropt/pass/pipeline.h"
 
@@ -17,7 +18,7 @@ namespace iropt {
 size_t CountPasses(const Pipeline& pipeline);
 
 // Shows the pass that runs, the functions that it has done and the elapsed time, in a run of more than two seconds.
-class Progress : public PassInstrument {
+class Progress : public PassInstrument, public RunListener {
  public:
   Progress() : PassInstrument("progress") {}
   ~Progress() override { Stop(); }
@@ -29,6 +30,8 @@ class Progress : public PassInstrument {
   void Start();
   // Erases the line.
   void Stop();
+  void BeginInput() override { Start(); }
+  void BeginOutput() override { Stop(); }
 
   Status RunBeforePass(const Module& module, const PassInfo& info) override;
   Status RunAfterFunction(const GlobalVar& name, const BaseFunc& function, const PassInfo& info,

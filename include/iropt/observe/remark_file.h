@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "iropt/diag/source.h"
+#include "iropt/observe/run_listener.h"
 #include "iropt/pass/instrument.h"
 #include "iropt/pass/remark.h"
 #include "iropt/support/file.h"
@@ -14,7 +15,7 @@ namespace iropt {
 
 // Collects the remarks of passes and writes them as YAML documents. Source: LLVM, "Remarks", the YAML format; so that
 // llvm-remarkutil and opt-viewer read the file. The order does not depend on the number of threads.
-class RemarkFile : public PassInstrument {
+class RemarkFile : public PassInstrument, public RunListener {
  public:
   // The sources must outlive it.
   RemarkFile(std::unique_ptr<AtomicFile> file, const SourceManager& sources)
@@ -26,8 +27,8 @@ class RemarkFile : public PassInstrument {
   Status RunBeforePass(const Module& module, const PassInfo& info) override;
   Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
 
-  // Writes the file; it appears only if that succeeds.
-  Status Write();
+  // The file appears only if that succeeds, and if a module was read.
+  Status Write(const RunEnd& end) override;
 
  private:
   struct Running {

@@ -9,20 +9,21 @@
 
 #include "iropt/ir/module.h"
 #include "iropt/observe/options.h"
+#include "iropt/observe/run_listener.h"
 #include "iropt/pass/instrument.h"
 #include "iropt/pass/statistic.h"
 
 namespace iropt {
 
 // Collects counters while passes run; runs under other contexts, such as checks, do not count.
-class RunStatistics : public PassInstrument {
+class RunStatistics : public PassInstrument, public RunListener {
  public:
-  RunStatistics() : PassInstrument("stats") {}
+  explicit RunStatistics(ShownForm form) : PassInstrument("stats"), form_(form) {}
   ~RunStatistics() override { LeaveAll(); }
 
-  // The module before the passes, and after them if they have not failed. The chunks of an input add up.
-  void Before(const Module& module);
-  void After(const Module& module);
+  // The chunks of an input add up.
+  void BeforePasses(std::string_view subject, const Module& module) override;
+  void AfterPasses(std::string_view subject, const Module& module) override;
 
   Status EnterPassContext() override;
   Status RunBeforePass(const Module& module, const PassInfo& info) override;
@@ -32,7 +33,7 @@ class RunStatistics : public PassInstrument {
   //   {"stats": {"operators": [{"name": "R.add", "before": 3, "after": 2}, ...],
   //              "counters": [{"pass": "FoldConstant", "name": "folded-calls", "value": 2, "description": "..."},
   //              ...]}}
-  std::string Render(ShownForm form) const;
+  std::string Text(const RunEnd& end) override;
 
  private:
   struct BeforeAndAfter {
@@ -43,6 +44,7 @@ class RunStatistics : public PassInstrument {
   void LeaveAll();
   std::string RenderText() const;
 
+  ShownForm form_;
   StatisticCounts counts_;
   std::vector<std::unique_ptr<StatisticScope>> running_;
   std::map<std::string, uint64_t> pending_;  // of the module whose passes run

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "iropt/observe/run_listener.h"
 #include "iropt/observe/run_step.h"
 #include "iropt/pass/instrument.h"
 #include "iropt/support/file.h"
@@ -18,7 +19,7 @@ namespace iropt {
 
 // Writes the format of Chrome's trace viewer, which Perfetto and Speedscope read, too: complete events (ph "X"), a
 // track for each thread, times in microseconds. Source: "Trace Event Format", Google, 2016. Takes 40 bytes per event.
-class TimeTrace : public PassInstrument {
+class TimeTrace : public PassInstrument, public RunListener {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -29,11 +30,9 @@ class TimeTrace : public PassInstrument {
   Status RunBeforeFunction(const GlobalVar& name, const BaseFunc& function, const PassInfo& info) override;
   Status RunAfterFunction(const GlobalVar& name, const BaseFunc& function, const PassInfo& info,
                           PassOutcome outcome) override;
-  // A step of the driver that ends now.
-  void OnStep(RunStep step, Clock::time_point begin);
-
-  // Writes the file; it appears only if that succeeds.
-  Status Write();
+  void OnStep(RunStep step, const Stopwatch& watch, const TimeSpent& time) override;
+  // The file appears only if that succeeds, and if a module was read.
+  Status Write(const RunEnd& end) override;
 
  private:
   enum class Category : uint8_t { Step, Pass, Function };

@@ -15,6 +15,7 @@
 #include "iropt/observe/dump_dir.h"
 #include "iropt/observe/pass_counter.h"
 #include "iropt/observe/run_limits.h"
+#include "iropt/observe/run_listener.h"
 #include "iropt/pass/instrument.h"
 
 namespace iropt {
@@ -25,7 +26,7 @@ InstrumentSpec LimitsSpec(const RunLimits& limits);
 // A thread watches the time of each pass and the memory of the process. A pass cannot be interrupted, so the thread
 // ends the process: it names the pass and the function, writes the module before the pass to the folder of -dump-dir
 // and the file of -reproducer, and removes unfinished files. A module that grows too much fails the pass instead.
-class Watchdog : public PassInstrument {
+class Watchdog : public PassInstrument, public RunListener {
  public:
   // Messages go to `diagnostics`, which must outlive it.
   Watchdog(const RunLimits& limits, DiagnosticEngine& diagnostics, std::shared_ptr<const PassCounter> counter)
@@ -40,10 +41,13 @@ class Watchdog : public PassInstrument {
   void set_on_exceeded(std::function<void(const std::string&)> action) { on_exceeded_ = std::move(action); }
 
   // Begins to watch the process.
+  void BeginInput() override { Start(); }
   void Start();
   // Ends that. To be called before output is written, which is then never left unfinished.
+  void BeginOutput() override { Stop(); }
   void Stop();
   // The module that -max-ir-growth compares with.
+  void BeforePasses(std::string_view /*subject*/, const Module& module) override { SetInput(module); }
   void SetInput(const Module& module);
 
   Status EnterPassContext() override;

@@ -1,4 +1,4 @@
-#include "bisection.h"
+#include "driver/bisect/bisection.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "driver/bisect/local_reproducer.h"
+#include "driver/instruments/check.h"
 #include "iropt/observe/watchdog.h"
-#include "local_reproducer.h"
 
 namespace iropt {
 

@@ -140,7 +140,7 @@ class BuildStep {
   // The output comes last: it exists only if all else does.
   Status Restore(const CachedRun& run) const {
     std::error_code error;
-    if (options_.output.ends_with('/')) std::filesystem::create_directories(options_.output, error);
+    if (options_.output.path.ends_with('/')) std::filesystem::create_directories(options_.output.path, error);
     for (const CachedRun::File& file : run.files) {
       IROPT_RETURN_IF_ERROR(WriteFileAtomically(PathOf(run, file), [&](OutputStream& out) -> Status {
         out.Append(file.contents);

@@ -159,6 +159,7 @@ int DiffModules(const DiffOptions& options) {
     const int code = compiler.Report(error, "file");
     return code == kModulesDiffer ? ExitCode(ErrorCode::Parse) : code;
   };
+  if (const Status loaded = compiler.LoadPlugins(options.plugins); !loaded.ok()) return report(loaded.error());
   if (const Status read = diff.Read(); !read.ok()) return report(read.error());
   if (const Status written = diff.Write(); !written.ok()) return report(written.error());
   return diff.equal() ? 0 : kModulesDiffer;

@@ -17,6 +17,8 @@ class QueryRun {
   explicit QueryRun(const QueryOptions& options) : options_(options), compiler_(options.compiler) {}
 
   int Run() {
+    if (const Status loaded = compiler_.LoadPlugins(options_.plugins); !loaded.ok())
+      return compiler_.Report(loaded.error(), "usage");
     const Result<uint32_t> base = compiler_.AddText("query", options_.query);
     if (!base.ok()) return compiler_.Report(base.error(), "usage");
     const std::optional<Query> query = Query::Parse(options_.query, *base, compiler_.diagnostics());

@@ -41,7 +41,7 @@ Result<Module> Program::ReadModule(const std::shared_ptr<const FileBuffer>& text
     IROPT_ASSIGN_OR_RETURN(module, RunPasses(std::move(module), source));
   }
   if (options_.loops == LoopMode::Compile) {
-    IROPT_ASSIGN_OR_RETURN(module, LowerScheduledLoops(std::move(module), setup_.UntracedContext(), compiler_));
+    IROPT_ASSIGN_OR_RETURN(module, LowerScheduledLoops(std::move(module), setup_.ContextForAnother(), compiler_));
   }
   times_.passes_seconds = passes.Read().wall_seconds;
   return module;
@@ -50,13 +50,17 @@ Result<Module> Program::ReadModule(const std::shared_ptr<const FileBuffer>& text
 Result<Module> Program::RunPasses(Module module, const ModuleSource& source) {
   With<PassContext> scope(setup_.context());
   if (!scope.status().ok()) return Error(scope.status().error());
-  setup_.observers().BeforePasses(module);
-  IROPT_ASSIGN_OR_RETURN(PassResult result, (*setup_.pass())(std::move(module), setup_.context()));
-  setup_.observers().AfterPasses(result.module);
+  setup_.run().BeforePasses(module);
+  Result<PassResult> ran = (*setup_.pass())(std::move(module), setup_.context());
+  setup_.run().EndPasses();
+  IROPT_ASSIGN_OR_RETURN(PassResult result, std::move(ran));
+  setup_.run().AfterPasses(result.module);
+  setup_.run().EndInput();
   IROPT_RETURN_IF_ERROR(scope.Exit());
   if (compiler_.options().no_verify) return std::move(result.module);
   ResultVerifier verifier(compiler_);
   IROPT_RETURN_IF_ERROR(verifier.CheckWellFormed(source, result.module, *setup_.pass(), setup_.CheckingContext()));
+  IROPT_RETURN_IF_ERROR(setup_.run().CheckResult(result.module));
   return std::move(result.module);
 }
 

@@ -251,8 +251,8 @@ int RunProgram(const ProgramOptions& options) {
   };
   for (const std::string& pipeline : options.compare_pipelines) {
     DriverOptions& driver = drivers.emplace_back(options.driver);
-    if (!pipeline.empty()) driver.passes = {pipeline};
-    if (pipeline.empty()) driver.opt_level.reset();  // which would have a pipeline of its own
+    if (!pipeline.empty()) driver.pipeline.passes = {pipeline};
+    if (pipeline.empty()) driver.pipeline.opt_level.reset();  // which would have a pipeline of its own
     if (const Status ready = add(driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
   }
   if (setups.empty()) {
@@ -267,9 +267,9 @@ int RunProgram(const ProgramOptions& options) {
   }
   ProgramRun run(compiler, options);
   const Status done = setups.size() == 1 ? run.Execute(*setups.front()) : run.ExecuteAll(setups);
-  RunObservers& observers = setups.front()->observers();
-  if (!done.ok()) return observers.Finish(compiler.Report(done.error(), KindOf(done.error().code)));
-  const int code = observers.Finish(compiler.diagnostics().has_errors() ? ExitCode(ErrorCode::PassFailed) : 0);
+  RunInstruments& instruments = setups.front()->run();
+  if (!done.ok()) return instruments.Finish(compiler.Report(done.error(), KindOf(done.error().code)));
+  const int code = instruments.Finish(compiler.diagnostics().has_errors() ? ExitCode(ErrorCode::PassFailed) : 0);
   // Tables that could not be written are missing.
   const Status told = compiler.err().Flush();
   return code == 0 && !told.ok() ? ExitCode(told.error().code) : code;

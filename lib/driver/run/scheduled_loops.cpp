@@ -38,15 +38,15 @@ std::string HostTarget() {
 
 bool SchedulesLoops(const ProgramOptions& options) {
   const DriverOptions& driver = options.driver;
-  const bool has_own_passes = !driver.passes.empty() || driver.pipeline_file || driver.run_reproducer;
-  const bool is_for_cpu = !driver.target || driver.target->starts_with("llvm");
+  const bool has_own_passes = !driver.pipeline.passes.empty() || driver.pipeline.file || driver.pipeline.is_in_input;
+  const bool is_for_cpu = !driver.pipeline.target || driver.pipeline.target->starts_with("llvm");
   return options.loops == LoopMode::Compile && !has_own_passes && is_for_cpu &&
-         driver.opt_level.value_or(0) >= kSchedulingLevel;
+         driver.pipeline.opt_level.value_or(0) >= kSchedulingLevel;
 }
 
 DriverOptions OptionsForLoops(const ProgramOptions& options) {
   DriverOptions driver = options.driver;
-  if (SchedulesLoops(options) && !driver.target) driver.target = HostTarget();
+  if (SchedulesLoops(options) && !driver.pipeline.target) driver.pipeline.target = HostTarget();
   return driver;
 }
 

@@ -50,13 +50,13 @@ std::optional<PipelineParts> SchedulingPipeline(const PassRegistry& registry, in
 
 // The passes before the database.
 std::optional<std::string> PassesBefore(const ProgramOptions& options, const PassRegistry& registry) {
-  const auto parts = SchedulingPipeline(registry, options.driver.opt_level.value_or(0));
+  const auto parts = SchedulingPipeline(registry, options.driver.pipeline.opt_level.value_or(0));
   return parts ? std::optional(PrintPipeline(parts->before)) : std::nullopt;
 }
 
 // All passes, with the database.
 std::optional<std::string> PassesWithDatabase(const ProgramOptions& options, const PassRegistry& registry) {
-  auto parts = SchedulingPipeline(registry, options.driver.opt_level.value_or(0));
+  auto parts = SchedulingPipeline(registry, options.driver.pipeline.opt_level.value_or(0));
   if (!parts) return std::nullopt;
   PipelineItem item;
   item.name = "MetaScheduleApplyDatabase";
@@ -73,14 +73,8 @@ DriverOptions OptionsForTuning(const ProgramOptions& options, std::string passes
   DriverOptions driver;
   driver.compiler = all.compiler;
   driver.input = all.input;
-  driver.plugins = all.plugins;
-  driver.passes = {std::move(passes)};
-  driver.opt_level = all.opt_level;
-  driver.disable = all.disable;
-  driver.require = all.require;
-  driver.config = all.config;
-  driver.mode = all.mode;
-  driver.target = all.target;
+  driver.pipeline = all.pipeline;
+  driver.pipeline.passes = {std::move(passes)};
   return driver;
 }
 
@@ -98,14 +92,14 @@ Status CheckFiles(const std::string& folder) {
 DriverOptions OptionsWithDatabase(const ProgramOptions& options, const PassRegistry& registry) {
   DriverOptions driver = OptionsForLoops(options);
   if (!options.database || !SchedulesLoops(options)) return driver;
-  if (const auto passes = PassesWithDatabase(options, registry)) driver.passes = {*passes};
+  if (const auto passes = PassesWithDatabase(options, registry)) driver.pipeline.passes = {*passes};
   return driver;
 }
 
 Status TuneProgram(CompilerInstance& compiler, const ProgramOptions& options) {
   if (!options.database) return {};
   if (options.database->empty()) return Error{ErrorCode::Usage, "flag '-tuning-database' needs the name of a folder"};
-  const std::optional<std::string>& target = options.driver.target;
+  const std::optional<std::string>& target = options.driver.pipeline.target;
   if (target && !target->starts_with("llvm")) {
     return Error{ErrorCode::Usage,
                  fmt::format("flag '-tuning-database' needs a target for CPUs, not '-target={}'", *target)};
@@ -126,7 +120,7 @@ Status TuneProgram(CompilerInstance& compiler, const ProgramOptions& options) {
   LoopLibrary library;
   Program program(compiler, setup, options, library);
   IROPT_RETURN_IF_ERROR(program.Load(text));
-  return Tuner(program.module(), setup.UntracedContext(), compiler, options).Run();
+  return Tuner(program.module(), setup.ContextForAnother(), compiler, options).Run();
 }
 
 }  // namespace iropt

@@ -56,6 +56,8 @@ class RunRecorder : public PassInstrument {
   // Null `texts`: none are kept.
   explicit RunRecorder(std::unique_ptr<FunctionTexts> texts) : PassInstrument("report"), texts_(std::move(texts)) {}
 
+  // Keeps texts, too. Before the first module is read.
+  void set_texts(std::unique_ptr<FunctionTexts> texts) { texts_ = std::move(texts); }
   // Called when a pass that is not composite has ended.
   void set_on_pass(std::function<void(const PassRecord&)> on_pass) { on_pass_ = std::move(on_pass); }
 
@@ -86,7 +88,7 @@ class RunRecorder : public PassInstrument {
   void BeginModule(std::string_view name, const Module& module);
   void RecordEffect(const Running& run, const Module& module, PassRecord& record);
 
-  const std::unique_ptr<FunctionTexts> texts_;
+  std::unique_ptr<FunctionTexts> texts_;
   std::function<void(const PassRecord&)> on_pass_;
   std::vector<ModuleRecord> modules_;
   std::vector<PassRecord> passes_;

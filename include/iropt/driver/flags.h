@@ -1,4 +1,4 @@
-// The flags of a tool: the rows of its flags.def, for the parser of the command line and the help.
+// Flags: the rows of the flags.def of a tool and those of instruments, for the parser of the command line and the help.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,18 @@
 
 namespace iropt {
 
-enum class FlagGroup : uint8_t { Pipeline, Run, Reduction, Files, Checks, Observation, Discovery, Other };
+enum class FlagGroup : uint8_t {
+  Pipeline,
+  Run,
+  Reduction,
+  Files,
+  Input,
+  Output,
+  Checks,
+  Observation,
+  Discovery,
+  Other
+};
 
 // The title of the group in the help.
 std::string_view FlagGroupTitle(FlagGroup group);

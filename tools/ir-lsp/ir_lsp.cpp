@@ -1,4 +1,5 @@
-// ir-lsp: the language server for TVMScript, over the standard streams.
+#include "ir-lsp/ir_lsp.h"
+
 #include <unistd.h>
 
 #include <optional>
@@ -6,18 +7,16 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/completion.h"
-#include "cli/flag_help.h"
+#include "cli/command_line.h"
 #include "cli/flag_parser.h"
-#include "cli/flag_rows.h"
 #include "cli/limit_flag.h"
-#include "cli/man_page.h"
 #include "cli/tool.h"
+#include "iropt/driver/flag_rows.h"
 #include "iropt/lsp/server.h"
 
-namespace {
+namespace iropt {
 
-using namespace iropt;
+namespace {
 
 constexpr std::string_view kName = "ir-lsp";
 
@@ -32,7 +31,7 @@ constexpr std::string_view kExitCodes = R"(  0  the client asked to shut down
 
 constexpr Flag kFlags[] = {
 #define IROPT_FLAG IROPT_FLAG_ROW
-#include "flags.def"
+#include "ir-lsp/flags.def"
 };
 
 constexpr ToolDescription kDescription = {
@@ -50,11 +49,7 @@ struct CommandLine {
   lsp::ServerOptions server;
   std::optional<std::string> run_timeout;
   std::optional<std::string> run_memory;
-  bool help = false;
-  bool help_all = false;
-  std::string print_completion;
-  bool print_man_page = false;
-  bool print_version = false;
+  PageFlags pages;
 };
 
 Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
@@ -63,7 +58,7 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   FlagParser parser(kName, kFlags, arguments, file);
   const Flag* flag = kFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
-#include "flags.def"
+#include "ir-lsp/flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse());
   lsp::BackgroundLimits& limits = line.server.limits;
   IROPT_RETURN_IF_ERROR(TranslateLimit("-run-timeout", line.run_timeout, &ParseDuration, limits.seconds));
@@ -71,18 +66,12 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   return line;
 }
 
-int RunCommand(const std::vector<std::string>& arguments) {
-  if (const auto completions = CompleteFor(kFlags, arguments)) return PrintToStdout(kName, *completions);
-  const Result<CommandLine> parsed = ParseWithDefaults(arguments, ParseCommandLine);
-  if (!parsed.ok()) return ReportUsageError(kName, parsed.error());
-  const CommandLine& line = *parsed;
-  if (line.help || line.help_all) return PrintToStdout(kName, RenderHelp(kDescription, line.help_all));
-  if (!line.print_completion.empty()) return PrintToStdout(kName, CompletionScript(kName, line.print_completion));
-  if (line.print_man_page) return PrintToStdout(kName, RenderManPage(kDescription));
-  if (line.print_version) return PrintToStdout(kName, "ir-lsp " IROPT_VERSION "\n");
-  return lsp::RunServer(STDIN_FILENO, STDOUT_FILENO, line.server);
-}
+int RunLine(const CommandLine& line) { return lsp::RunServer(STDIN_FILENO, STDOUT_FILENO, line.server); }
 
 }  // namespace
 
-int main(int argc, char** argv) { return RunTool(kName, argc, argv, RunCommand); }
+int RunIrLsp(const std::vector<std::string>& arguments) {
+  return RunCommandLine(kDescription, arguments, ParseCommandLine, RunLine);
+}
+
+}  // namespace iropt

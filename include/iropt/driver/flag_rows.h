@@ -7,7 +7,7 @@
 //   };
 #pragma once
 
-#include "cli/flags.h"
+#include "iropt/driver/flags.h"
 
 #define IROPT_SWITCH                                                                                                   \
   {}

@@ -1,4 +1,5 @@
-// ir-run: reads a module, runs passes, runs a function of it on tensors.
+#include "ir-run/ir_run.h"
+
 #include <fmt/format.h>
 
 #include <optional>
@@ -6,19 +7,17 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "cli/compiler_flags.h"
-#include "cli/completion.h"
-#include "cli/flag_help.h"
 #include "cli/flag_parser.h"
-#include "cli/flag_rows.h"
-#include "cli/man_page.h"
 #include "cli/tool.h"
+#include "iropt/driver/flag_rows.h"
 #include "iropt/driver/run_program.h"
 #include "iropt/eval/relax/interpreter.h"
 
-namespace {
+namespace iropt {
 
-using namespace iropt;
+namespace {
 
 constexpr std::string_view kName = "ir-run";
 
@@ -41,7 +40,7 @@ constexpr std::string_view kExitCodes = R"(  0  done
 
 constexpr Flag kFlags[] = {
 #define IROPT_FLAG IROPT_FLAG_ROW
-#include "flags.def"
+#include "ir-run/flags.def"
 };
 
 constexpr ToolDescription kDescription = {
@@ -65,16 +64,13 @@ const FlagExclusion kExclusions[] = {
 
 // The values of the flags, in the members that the rows of flags.def name.
 struct CommandLine : ProgramOptions {
+  CompilerOptions compiler;  // those of `driver` once all flags are parsed
   std::optional<std::string> loops;
   std::optional<std::string> report;
   std::string diagnostics = "text";
   std::string colour = "auto";
-  bool help = false;
-  bool help_all = false;
+  PageFlags pages;
   bool list_packed = false;
-  std::string print_completion;
-  bool print_man_page = false;
-  bool print_version = false;
 };
 
 constexpr FlagRequirement kRequirements[] = {{"tune", "tuning-database"},
@@ -94,10 +90,11 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
                     {.exclusions = kExclusions, .requirements = kRequirements});
   const Flag* flag = kFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
-#include "flags.def"
+#include "ir-run/flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse());
-  line.driver.compiler.response_files = parser.response_files();
-  TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
+  line.compiler.response_files = parser.response_files();
+  TranslateDiagnosticFlags(line.diagnostics, line.colour, line.compiler);
+  line.driver.compiler = line.compiler;
   const bool compares = !line.compare_pipelines.empty();
   const bool is_compiled = line.loops ? *line.loops == "compile" : compares;
   if (is_compiled) line.ProgramOptions::loops = LoopMode::Compile;
@@ -112,19 +109,15 @@ std::string RenderPackedFuncs() {
   return text;
 }
 
-int RunCommand(const std::vector<std::string>& arguments) {
-  if (const auto completions = CompleteFor(kFlags, arguments)) return PrintToStdout(kName, *completions);
-  const Result<CommandLine> parsed = ParseWithDefaults(arguments, ParseCommandLine);
-  if (!parsed.ok()) return ReportUsageError(kName, parsed.error());
-  const CommandLine& line = *parsed;
-  if (line.help || line.help_all) return PrintToStdout(kName, RenderHelp(kDescription, line.help_all));
+int RunLine(const CommandLine& line) {
   if (line.list_packed) return PrintToStdout(kName, RenderPackedFuncs());
-  if (!line.print_completion.empty()) return PrintToStdout(kName, CompletionScript(kName, line.print_completion));
-  if (line.print_man_page) return PrintToStdout(kName, RenderManPage(kDescription));
-  if (line.print_version) return PrintToStdout(kName, "ir-run " IROPT_VERSION "\n");
   return RunProgram(line);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return RunTool(kName, argc, argv, RunCommand); }
+int RunIrRun(const std::vector<std::string>& arguments) {
+  return RunCommandLine(kDescription, arguments, ParseCommandLine, RunLine);
+}
+
+}  // namespace iropt

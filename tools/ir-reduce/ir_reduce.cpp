@@ -1,22 +1,21 @@
-// ir-reduce: finds a small module on which a command still does what it does on the input.
+#include "ir-reduce/ir_reduce.h"
+
 #include <fmt/format.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "cli/compiler_flags.h"
-#include "cli/completion.h"
-#include "cli/flag_help.h"
 #include "cli/flag_parser.h"
-#include "cli/flag_rows.h"
-#include "cli/man_page.h"
 #include "cli/tool.h"
+#include "iropt/driver/flag_rows.h"
 #include "iropt/reduce/reduce.h"
 
-namespace {
+namespace iropt {
 
-using namespace iropt;
+namespace {
 
 constexpr std::string_view kName = "ir-reduce";
 
@@ -41,7 +40,7 @@ constexpr std::string_view kExitCodes = R"(  0  done
 
 constexpr Flag kFlags[] = {
 #define IROPT_FLAG IROPT_FLAG_ROW
-#include "flags.def"
+#include "ir-reduce/flags.def"
 };
 
 constexpr ToolDescription kDescription = {
@@ -59,11 +58,7 @@ struct CommandLine : ReduceOptions {
   std::string progress_word = "auto";
   std::string diagnostics = "text";
   std::string colour = "auto";
-  bool help = false;
-  bool help_all = false;
-  std::string print_completion;
-  bool print_man_page = false;
-  bool print_version = false;
+  PageFlags pages;
 };
 
 Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
@@ -71,7 +66,7 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   FlagParser parser(kName, kFlags, arguments, line.input);
   const Flag* flag = kFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
-#include "flags.def"
+#include "ir-reduce/flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse());
   line.compiler.response_files = parser.response_files();
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.compiler);
@@ -80,19 +75,15 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   return line;
 }
 
-int RunCommand(const std::vector<std::string>& arguments) {
-  if (const auto completions = CompleteFor(kFlags, arguments)) return PrintToStdout(kName, *completions);
-  const Result<CommandLine> parsed = ParseWithDefaults(arguments, ParseCommandLine);
-  if (!parsed.ok()) return ReportUsageError(kName, parsed.error());
-  const CommandLine& line = *parsed;
-  if (line.help || line.help_all) return PrintToStdout(kName, RenderHelp(kDescription, line.help_all));
-  if (!line.print_completion.empty()) return PrintToStdout(kName, CompletionScript(kName, line.print_completion));
-  if (line.print_man_page) return PrintToStdout(kName, RenderManPage(kDescription));
-  if (line.print_version) return PrintToStdout(kName, "ir-reduce " IROPT_VERSION "\n");
+int RunLine(const CommandLine& line) {
   if (line.test.empty()) return ReportUsageError(kName, {ErrorCode::Usage, "missing flag '-test'"});
   return RunReduce(line);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return RunTool(kName, argc, argv, RunCommand); }
+int RunIrReduce(const std::vector<std::string>& arguments) {
+  return RunCommandLine(kDescription, arguments, ParseCommandLine, RunLine);
+}
+
+}  // namespace iropt

@@ -1,4 +1,4 @@
-#include "cli/flags.h"
+#include "iropt/driver/flags.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,8 @@ std::string_view FlagGroupTitle(FlagGroup group) {
                                           "Function and inputs",
                                           "Reduction",
                                           "Input and output",
+                                          "Input",
+                                          "Output",
                                           "Checks",
                                           "Observation (on the standard error output)",
                                           "Help and lists (nothing else is done then)",

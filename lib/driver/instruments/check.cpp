@@ -1,0 +1,111 @@
+#include "driver/instruments/check.h"
+
+#include <fmt/format.h>
+
+#include "driver/instruments/setup.h"
+#include "driver/round_trip_audit.h"
+#include "driver/verify_each.h"
+#include "instrument_options/CheckSemantics.h"
+#include "iropt/pass/property_audit.h"
+#include "iropt/semantics/semantic_check.h"
+
+namespace iropt {
+
+namespace {
+
+class SemanticListener : public RunListener {
+ public:
+  explicit SemanticListener(std::shared_ptr<SemanticCheck> check) : check_(std::move(check)) {}
+
+  void BeforePasses(std::string_view /*subject*/, const Module& module) override { check_->Begin(module); }
+  Status CheckResult(const Module& module) override { return check_->Finish(module); }
+
+ private:
+  std::shared_ptr<SemanticCheck> check_;
+};
+
+LoopMode ModeOf(instrument_options::CheckSemantics::Loops loops) {
+  using Loops = instrument_options::CheckSemantics::Loops;
+  if (loops == Loops::kInterpret) return LoopMode::Interpret;
+  return loops == Loops::kCompile ? LoopMode::Compile : LoopMode::Auto;
+}
+
+Result<InputKinds> ReadInputs(const TypedOption<std::vector<LocatedName>>& option, DiagnosticEngine& diagnostics) {
+  if (option->empty()) return InputKinds();
+  std::vector<std::string> words;
+  for (const LocatedName& word : *option) words.push_back(word.name);
+  Result<InputKinds> inputs = InputKinds::Of(words);
+  if (inputs.ok()) return inputs;
+  diagnostics.Error(option->front().span, "usage",
+                    fmt::format("instrument 'check-semantics': {}", inputs.error().message));
+  return Failure{ErrorCode::Usage};
+}
+
+Result<SemanticCheckOptions> ReadSemanticCheck(const CheckedOptions& options, DiagnosticEngine& diagnostics) {
+  const instrument_options::CheckSemantics given(options);
+  IROPT_ASSIGN_OR_RETURN(const InputKinds inputs, ReadInputs(given.inputs, diagnostics));
+  SemanticCheckOptions check{.each = *given.each,
+                             .budget = *given.budget,
+                             .seed = *given.seed,
+                             .loops = ModeOf(*given.loops),
+                             .inputs = inputs,
+                             .is_required = *given.required};
+  if (*given.rtol >= 0) check.tolerance.relative = *given.rtol;
+  if (*given.atol >= 0) check.tolerance.absolute = *given.atol;
+  return check;
+}
+
+}  // namespace
+
+Result<SemanticCheckOptions> ReadSemanticCheck(const InstrumentSpec& spec, DiagnosticEngine& diagnostics) {
+  const std::string owner = fmt::format("instrument '{}'", spec.name);
+  OptionValue::Dict options = spec.options;
+  if (!CheckOptions(FindOwnInstrument(spec.name)->options, owner, options, diagnostics))
+    return Failure{ErrorCode::Usage};
+  return ReadSemanticCheck(CheckedOptions(owner, std::move(options)), diagnostics);
+}
+
+InstrumentSpec SpecOf(const SemanticCheckOptions& check) {
+  instrument_options::CheckSemantics options;
+  options.each.Set(check.each);
+  options.budget.Set(check.budget);
+  options.seed.Set(check.seed);
+  if (check.loops == LoopMode::Interpret) options.loops.Set(instrument_options::CheckSemantics::Loops::kInterpret);
+  if (check.loops == LoopMode::Compile) options.loops.Set(instrument_options::CheckSemantics::Loops::kCompile);
+  if (const std::vector<std::string> words = check.inputs.Words(); words.size() != InputKinds().Words().size()) {
+    std::vector<LocatedName> inputs;
+    for (const std::string& word : words) inputs.push_back({word, {}});
+    options.inputs.Set(std::move(inputs));
+  }
+  if (check.tolerance.relative) options.rtol.Set(*check.tolerance.relative);
+  if (check.tolerance.absolute) options.atol.Set(*check.tolerance.absolute);
+  if (check.is_required) options.required.Set(true);
+  return {std::string(options.kName), options.Given(), {}};
+}
+
+Status MakeVerifyEach(const CheckedOptions& /*options*/, InstrumentSetup& setup) {
+  CompilerInstance& compiler = setup.compiler();
+  PassContext& context = setup.pipeline().context();
+  const auto audit = std::make_shared<ChangeAudit>();
+  setup.AddIn(InstrumentPhase::Before, audit);
+  static_cast<void>(context.SetConfig(config::testing::verify_analyses.name, true, compiler.diagnostics()));
+  setup.Add(std::make_shared<VerifyEach>(compiler.verify_options(), audit, compiler.diagnostics()));
+  const auto is_set = [&context](std::string_view key) { return context.Config(ConfigKey<bool>{key}); };
+  setup.Add(std::make_shared<PropertyAudit>(is_set, compiler.diagnostics()));
+  setup.Add(std::make_shared<RoundTripAudit>(audit, compiler.threads(), compiler.diagnostics()));
+  return {};
+}
+
+Status MakeCheckSemantics(const CheckedOptions& options, InstrumentSetup& setup) {
+  CompilerInstance& compiler = setup.compiler();
+  IROPT_ASSIGN_OR_RETURN(const SemanticCheckOptions given, ReadSemanticCheck(options, compiler.diagnostics()));
+  if (setup.pipeline().TakesSemantics(given)) return {};
+  IROPT_ASSIGN_OR_RETURN(
+      std::shared_ptr<SemanticCheck> check,
+      SemanticCheck::Make(compiler.diagnostics(), compiler.err(), given, setup.pipeline().network_mode()));
+  setup.Add(check);
+  if (setup.pipeline().pass() != nullptr) setup.Listen(std::make_shared<SemanticListener>(std::move(check)));
+  return {};
+}
+
+}  // namespace iropt
