@@ -25,6 +25,7 @@ INDENTED = re.compile(r"^    +(?! )((?:.*\\\n)*.*)$", re.MULTILINE)
 INLINE = re.compile(r"`([^`]+)`")
 ASSIGNMENT = re.compile(r"\w+=")
 PROGRAM = re.compile(r"build(?:-\w+)?/bin/([\w-]+)")
+MODE = re.compile(r"^  ([a-z][a-z-]*) \S", re.MULTILINE)  # a command in the help of ir-opt
 SCRIPT = re.compile(r"(?:scripts|test|bench)/[\w/.-]+")
 OPERATORS = {"|", "||", "&&", ";", "do"}
 
@@ -32,10 +33,11 @@ OPERATORS = {"|", "||", "&&", ";", "do"}
 class Project:
     """The names that commands may use."""
 
-    def __init__(self, build_dir, presets=(), targets=(), tests=(), labels=(), flags=None):
+    def __init__(self, build_dir, presets=(), targets=(), tests=(), labels=(), flags=None, modes=None):
         self.build_dir = build_dir
         self.presets, self.targets, self.tests, self.labels = set(presets), set(targets), set(tests), set(labels)
         self.flags = flags or {}  # by tool
+        self.modes = modes or {}  # the flags of the commands of ir-opt
 
     @staticmethod
     def of_build(build_dir):
@@ -51,8 +53,11 @@ class Project:
         flags = {}
         for tool in TOOLS:
             offered = run(os.path.join(build_dir, "bin", tool), "-complete", f"{tool} -")
-            flags[tool] = {line.split("\t")[0].split("=")[0] for line in offered.splitlines()}
-        return Project(build_dir, presets, targets, [test["name"] for test in tests], labels, flags)
+            flags[tool] = flags_in(offered)
+        modes = dict.fromkeys(MODE.findall(run(os.path.join(build_dir, "bin", "ir-opt"), "-help")))
+        for mode in modes:
+            modes[mode] = flags_in(run(os.path.join(build_dir, "bin", "ir-opt"), "-complete", f"ir-opt {mode} -"))
+        return Project(build_dir, presets, targets, [test["name"] for test in tests], labels, flags, modes)
 
 
 def read(path):
@@ -116,11 +121,27 @@ def check_flags(name, words, known):
             yield f"{name} has no flag '{flag}'"
 
 
+def flags_in(completions):
+    """The flags that a tool offers."""
+    return {line.split("\t")[0].split("=")[0] for line in completions.splitlines()}
+
+
+def flags_of(words, project):
+    """The flags of a tool, or of the command that its first argument or one of its flags names."""
+    known = project.flags.get(words[0], set())
+    if words[0] != "ir-opt" or len(words) < 2:
+        return known
+    if words[1] in project.modes:
+        return project.modes[words[1]]
+    named = {"-" + word.lstrip("-").split("=")[0] for word in words[1:] if word.startswith("-")}
+    return known.union(*(flags for flags in project.modes.values() if named & flags - known))
+
+
 def check_program(name, words, project, document):
     if name not in project.targets and not name.startswith("fuzz_"):
         yield f"there is no program '{name}'"
     if name in project.flags:
-        yield from check_flags(name, words, project.flags[name])
+        yield from check_flags(name, words, flags_of([name, *words], project))
     sources = None
     for tag in re.findall(r"\[\w+\]", " ".join(words)) if name.startswith("unit_") else ():
         sources = sources or "".join(map(read, glob.glob(os.path.join(ROOT, "test/unit/**/*.cpp"), recursive=True)))
@@ -148,7 +169,7 @@ def faults_of(document, project):
         if words[0] == "ctest":
             yield from check_ctest(words, project)
         elif words[0] in TOOLS:
-            yield from check_flags(words[0], words[1:], project.flags.get(words[0], set()))
+            yield from check_flags(words[0], words[1:], flags_of(words, project))
         elif program:
             yield from check_program(program.group(1), words[1:], project, document)
         elif SCRIPT.fullmatch(words[0]):

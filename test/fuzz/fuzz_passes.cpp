@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/verify_each.h"
+#include "driver/check/verify_each.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/context.h"

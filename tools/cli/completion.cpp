@@ -150,11 +150,8 @@ class Completer {
         for (const std::string& path : ConfigPaths(registry_)) Offer(before, path + '=', "");
         return;
       case Completion::Instruments: return OfferInstruments(before, value);
-      case Completion::Formats:
-        for (const FormatRow& format : Formats()) {
-          if (format.reads) Offer(before, format.name, "");
-        }
-        return;
+      case Completion::Formats: return OfferFormats(before, &FormatRow::reads);
+      case Completion::OutputFormats: return OfferFormats(before, &FormatRow::writes);
       case Completion::Targets:
         for (const TargetKind& kind : TargetKinds()) Offer(before, kind.name, fmt::format("for {}", kind.device));
         for (const TargetTag& tag : TargetTags()) Offer(before, tag.name, "");
@@ -168,6 +165,12 @@ class Completer {
   // The text before the current item of a list.
   static std::string UpToLast(std::string_view separators, std::string_view before, std::string_view value) {
     return fmt::format("{}{}", before, value.substr(0, value.find_last_of(separators) + 1));
+  }
+
+  void OfferFormats(std::string_view before, bool FormatRow::*is_offered) {
+    for (const FormatRow& format : Formats()) {
+      if (format.*is_offered) Offer(before, format.name, "");
+    }
   }
 
   void OfferPasses(std::string_view before) {

@@ -60,6 +60,10 @@ Status CheckValues(const CommandLine& line) {
     return Error{ErrorCode::Usage,
                  fmt::format("flag '-verify-diagnostics' must be one of all, only-expected, not '{}'", which)};
   }
+  if (const std::string& emit = line.driver.output.emit; !emit.empty()) {
+    const Result<const FormatRow*> format = FindOutputFormat(emit);
+    if (!format.ok()) return Error{ErrorCode::Usage, fmt::format("flag '-emit': {}", format.error().message)};
+  }
   if (line.driver.output.external_constants) {
     IROPT_ASSIGN_OR_RETURN(const FormatRow* format,
                            CompilerInstance::OutputFormatOf(line.driver.output.path, line.driver.output.emit));

@@ -40,7 +40,18 @@ enum class ValueKind : uint8_t {
 };
 
 // The kind of completion of a value.
-enum class Completion : uint8_t { None, File, Passes, Pipeline, Config, Instruments, Formats, Targets, Words };
+enum class Completion : uint8_t {
+  None,
+  File,
+  Passes,
+  Pipeline,
+  Config,
+  Instruments,
+  Formats,
+  OutputFormats,
+  Targets,
+  Words
+};
 
 struct FlagValue {
   ValueKind kind = ValueKind::Switch;

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "driver/bisect/local_reproducer.h"
-#include "driver/instruments/check.h"
-#include "iropt/observe/watchdog.h"
 
 namespace iropt {
 
@@ -129,12 +127,14 @@ Result<FailurePoint> Bisection::FindPoint(const Module& module, int64_t step) {
 std::vector<InstrumentSpec> Bisection::Instruments() const {
   const BisectRequest& request = test_.request();
   std::vector<InstrumentSpec> instruments;
-  if (request.limits.any()) instruments.push_back(LimitsSpec(request.limits));
+  if (const InstrumentSpec* limits = setup_.FindInstrument("limits")) instruments.push_back(*limits);
   if (request.check == BisectRequest::Check::Verify) instruments.push_back({"verify-each", {}, {}});
   if (request.check == BisectRequest::Check::Semantics) {
-    SemanticCheckOptions check = request.semantics;
-    check.each = true;  // which names the pass
-    instruments.push_back(SpecOf(check));
+    const InstrumentSpec* given = setup_.FindInstrument("check-semantics");
+    InstrumentSpec& check = instruments.emplace_back(InstrumentSpec{"check-semantics", {}, {}});
+    if (given != nullptr) check = *given;
+    std::erase_if(check.options, [](const OptionValue::Entry& entry) { return entry.key == "each"; });
+    check.options.push_back({"each", true});  // which names the pass
   }
   return instruments;
 }

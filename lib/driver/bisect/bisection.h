@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/pipeline_setup.h"
+#include "driver/pipeline/pipeline_setup.h"
 #include "interestingness_test.h"
 
 namespace iropt {

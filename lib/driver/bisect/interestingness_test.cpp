@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "configs/relax.mode.h"
-#include "driver/round_trip_audit.h"
-#include "driver/verify_each.h"
+#include "driver/check/round_trip_audit.h"
+#include "driver/check/verify_each.h"
 #include "iropt/observe/pass_counter.h"
 #include "iropt/observe/watchdog.h"
 #include "iropt/semantics/semantic_check.h"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "driver/module_part.h"
+#include "driver/session/module_part.h"
 #include "iropt/observe/snapshot.h"
 
 namespace iropt {

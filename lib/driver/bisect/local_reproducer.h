@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/pipeline_setup.h"
+#include "driver/pipeline/pipeline_setup.h"
 #include "failure_point.h"
 #include "interestingness_test.h"
 

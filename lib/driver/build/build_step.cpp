@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "dependency_file.h"
-#include "driver/output_paths.h"
-#include "driver/wants_colour.h"
+#include "driver/session/output_paths.h"
+#include "driver/session/wants_colour.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/driver.h"
 #include "iropt/support/file.h"

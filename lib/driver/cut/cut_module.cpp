@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "binding_range.h"
-#include "driver/module_part.h"
+#include "driver/session/module_part.h"
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/analysis/relax/references.h"
 #include "iropt/ir/location.h"

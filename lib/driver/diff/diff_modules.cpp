@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "align_names.h"
-#include "driver/wants_colour.h"
+#include "driver/session/wants_colour.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/structural.h"
 #include "iropt/observe/ir_printer.h"

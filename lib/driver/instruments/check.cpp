@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "driver/check/round_trip_audit.h"
+#include "driver/check/verify_each.h"
 #include "driver/instruments/setup.h"
-#include "driver/round_trip_audit.h"
-#include "driver/verify_each.h"
 #include "instrument_options/CheckSemantics.h"
 #include "iropt/pass/property_audit.h"
 #include "iropt/semantics/semantic_check.h"
@@ -63,24 +63,6 @@ Result<SemanticCheckOptions> ReadSemanticCheck(const InstrumentSpec& spec, Diagn
   if (!CheckOptions(FindOwnInstrument(spec.name)->options, owner, options, diagnostics))
     return Failure{ErrorCode::Usage};
   return ReadSemanticCheck(CheckedOptions(owner, std::move(options)), diagnostics);
-}
-
-InstrumentSpec SpecOf(const SemanticCheckOptions& check) {
-  instrument_options::CheckSemantics options;
-  options.each.Set(check.each);
-  options.budget.Set(check.budget);
-  options.seed.Set(check.seed);
-  if (check.loops == LoopMode::Interpret) options.loops.Set(instrument_options::CheckSemantics::Loops::kInterpret);
-  if (check.loops == LoopMode::Compile) options.loops.Set(instrument_options::CheckSemantics::Loops::kCompile);
-  if (const std::vector<std::string> words = check.inputs.Words(); words.size() != InputKinds().Words().size()) {
-    std::vector<LocatedName> inputs;
-    for (const std::string& word : words) inputs.push_back({word, {}});
-    options.inputs.Set(std::move(inputs));
-  }
-  if (check.tolerance.relative) options.rtol.Set(*check.tolerance.relative);
-  if (check.tolerance.absolute) options.atol.Set(*check.tolerance.absolute);
-  if (check.is_required) options.required.Set(true);
-  return {std::string(options.kName), options.Given(), {}};
 }
 
 Status MakeVerifyEach(const CheckedOptions& /*options*/, InstrumentSetup& setup) {

@@ -11,7 +11,4 @@ namespace iropt {
 // The options of -check-semantics and of its instrument. Reports what is wrong with them.
 Result<SemanticCheckOptions> ReadSemanticCheck(const InstrumentSpec& spec, DiagnosticEngine& diagnostics);
 
-// The other way.
-InstrumentSpec SpecOf(const SemanticCheckOptions& check);
-
 }  // namespace iropt

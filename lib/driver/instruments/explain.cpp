@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "driver/instruments/setup.h"
-#include "driver/pipeline_trace.h"
+#include "driver/pipeline/pipeline_trace.h"
 #include "instrument_options/ExplainPipeline.h"
 
 namespace iropt {

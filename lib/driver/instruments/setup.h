@@ -8,7 +8,7 @@
 
 #include "driver/instruments/run_instruments.h"
 #include "driver/instruments/table.h"
-#include "driver/pipeline_setup.h"
+#include "driver/pipeline/pipeline_setup.h"
 #include "iropt/observe/output_files.h"
 
 namespace iropt {

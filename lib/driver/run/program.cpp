@@ -7,7 +7,7 @@
 
 #include "arguments.h"
 #include "configs/relax.mode.h"
-#include "driver/verify_result.h"
+#include "driver/check/verify_result.h"
 #include "iropt/execution/call_entry.h"
 #include "iropt/execution/compiled_loops.h"
 #include "iropt/observe/operator_counts.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "driver/pipeline_setup.h"
+#include "driver/pipeline/pipeline_setup.h"
 #include "iropt/data/tensors.h"
 #include "iropt/driver/run_program.h"
 #include "iropt/eval/relax/interpreter.h"

@@ -13,7 +13,7 @@
 
 #include "binding_values.h"
 #include "compare_outputs.h"
-#include "driver/pipeline_setup.h"
+#include "driver/pipeline/pipeline_setup.h"
 #include "driver/tune/tune_program.h"
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/driver/compiler_instance.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "driver/pipeline_setup.h"
+#include "driver/pipeline/pipeline_setup.h"
 #include "driver/run/program.h"
 #include "driver/run/scheduled_loops.h"
 #include "iropt/pass/pipeline.h"

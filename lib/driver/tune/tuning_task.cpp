@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "driver/cut/binding_range.h"
-#include "driver/module_part.h"
 #include "driver/run/arguments.h"
 #include "driver/run/scheduled_loops.h"
+#include "driver/session/module_part.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/execution/call_entry.h"
 #include "iropt/execution/compiled_loops.h"

@@ -1,8 +1,8 @@
-#include "driver/verify_each.h"
+#include "driver/check/verify_each.h"
 
 #include "../catch.h"
 #include "analysis/graph_maker.h"
-#include "driver/round_trip_audit.h"
+#include "driver/check/round_trip_audit.h"
 #include "pass/helpers.h"
 
 namespace iropt {

@@ -1,4 +1,4 @@
-#include "driver/verify_result.h"
+#include "driver/check/verify_result.h"
 
 #include "../catch.h"
 #include "analysis/graph_maker.h"

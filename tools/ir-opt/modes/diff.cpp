@@ -22,7 +22,7 @@ struct DiffCommand : DiffOptions, ModeLine {
 Result<DiffCommand> ParseDiff(const Arguments& arguments) {
   DiffCommand line;
   line.compiler.threads = 0;
-  FlagParser parser("ir-opt diff", kDiffFlags, arguments, line.before, &line.files, RulesOf(kDiffMode));
+  FlagParser parser("ir-opt diff", kDiffFlags, arguments, line.before, &line.files, RulesOf(diff_mode));
   const Flag* flag = kDiffFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "ir-opt/modes/diff.def"
@@ -51,7 +51,7 @@ int RunDiffMode(const Mode& mode, const std::vector<std::string>& words) {
 
 }  // namespace
 
-constinit const Mode kDiffMode = {.name = "diff",
+constinit const Mode diff_mode = {.name = "diff",
                                   .title = "ir-opt diff",
                                   .usage = "A B",
                                   .summary = "compare two modules by structure",

@@ -27,7 +27,7 @@ struct EvalLine : ModeLine {
 Result<EvalLine> ParseEval(const Arguments& arguments) {
   EvalLine line;
   std::string first;
-  FlagParser parser("ir-opt eval", kEvalFlags, arguments, first, &line.files, RulesOf(kEvalMode));
+  FlagParser parser("ir-opt eval", kEvalFlags, arguments, first, &line.files, RulesOf(eval_mode));
   const Flag* flag = kEvalFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "ir-opt/modes/eval.def"
@@ -49,7 +49,7 @@ int RunEvalMode(const Mode& mode, const std::vector<std::string>& words) {
 
 }  // namespace
 
-constinit const Mode kEvalMode = {.name = "eval",
+constinit const Mode eval_mode = {.name = "eval",
                                   .title = "ir-opt eval",
                                   .usage = "EXPR",
                                   .summary = "evaluate or simplify an expression",

@@ -77,7 +77,7 @@ Status TakeWhat(ListLine& line) {
 
 Result<ListLine> ParseList(const Arguments& arguments) {
   ListLine line;
-  FlagParser parser("ir-opt list", kListFlags, arguments, line.what, nullptr, RulesOf(kListMode));
+  FlagParser parser("ir-opt list", kListFlags, arguments, line.what, nullptr, RulesOf(list_mode));
   const Flag* flag = kListFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "ir-opt/modes/list.def"
@@ -109,7 +109,7 @@ int RunListMode(const Mode& mode, const std::vector<std::string>& words) {
 
 }  // namespace
 
-constinit const Mode kListMode = {.name = "list",
+constinit const Mode list_mode = {.name = "list",
                                   .title = "ir-opt list",
                                   .usage = "passes|instruments|...",
                                   .summary = "list them, or pipelines, configs, properties, targets",

@@ -33,16 +33,16 @@ struct Mode {
   int (*run)(const Mode& mode, const std::vector<std::string>& words);
 };
 
-extern const Mode kDiffMode;
-extern const Mode kQueryMode;
-extern const Mode kEvalMode;
-extern const Mode kListMode;
+extern const Mode diff_mode;
+extern const Mode query_mode;
+extern const Mode eval_mode;
+extern const Mode list_mode;
 // These run a pipeline or read modules under some of the flags of ir-opt.
-extern const Mode kVerifyMode;
-extern const Mode kBisectMode;
-extern const Mode kPrintPipelineMode;
-extern const Mode kReproduceMode;
-extern const Mode kExtractMode;
+extern const Mode verify_mode;
+extern const Mode bisect_mode;
+extern const Mode print_pipeline_mode;
+extern const Mode reproduce_mode;
+extern const Mode extract_mode;
 
 // A mode that comes first takes precedence if flags of several are given.
 std::span<const Mode* const> Modes();

@@ -24,7 +24,7 @@ Result<QueryLine> ParseQuery(const Arguments& arguments) {
   QueryLine line;
   line.compiler.threads = 0;
   std::string first;
-  FlagParser parser("ir-opt query", kQueryFlags, arguments, first, &line.files, RulesOf(kQueryMode));
+  FlagParser parser("ir-opt query", kQueryFlags, arguments, first, &line.files, RulesOf(query_mode));
   const Flag* flag = kQueryFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "ir-opt/modes/query.def"
@@ -49,7 +49,7 @@ int RunQueryMode(const Mode& mode, const std::vector<std::string>& words) {
 
 }  // namespace
 
-constinit const Mode kQueryMode = {.name = "query",
+constinit const Mode query_mode = {.name = "query",
                                    .title = "ir-opt query",
                                    .usage = "PATTERN [FILE...]",
                                    .summary = "find expressions in modules",

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "driver/eval/simplify_scalar.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/infer/type_inferrer.h"
@@ -14,7 +15,6 @@
 #include "iropt/runtime/value.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
-#include "simplify_scalar.h"
 
 namespace iropt {
 

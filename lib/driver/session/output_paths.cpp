@@ -1,4 +1,4 @@
-#include "output_paths.h"
+#include "driver/session/output_paths.h"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <utility>
 
-#include "driver/pass_names.h"
-#include "driver/pipeline_setup.h"
+#include "driver/pipeline/pass_names.h"
+#include "driver/pipeline/pipeline_setup.h"
 
 namespace iropt {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "driver/option_paths.h"
-#include "driver/pipeline_setup.h"
+#include "driver/pipeline/option_paths.h"
+#include "driver/pipeline/pipeline_setup.h"
 
 namespace iropt {
 

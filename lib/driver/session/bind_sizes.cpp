@@ -1,4 +1,4 @@
-#include "bind_sizes.h"
+#include "driver/session/bind_sizes.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "driver/pipeline_setup.h"
+#include "driver/pipeline/pipeline_setup.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "configs/relax.mode.h"
+#include "driver/check/verify_each.h"
 #include "driver/instruments/setup.h"
-#include "driver/option_paths.h"
-#include "driver/pass_names.h"
-#include "driver/verify_each.h"
+#include "driver/pipeline/option_paths.h"
+#include "driver/pipeline/pass_names.h"
 #include "iropt/driver/load_plugins.h"
 #include "iropt/observe/ir_printer.h"
 #include "iropt/observe/pass_counter.h"

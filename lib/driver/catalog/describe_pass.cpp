@@ -6,12 +6,12 @@
 #include <memory>
 #include <utility>
 
-#include "describe_pipeline.h"
+#include "driver/catalog/describe_pipeline.h"
+#include "driver/pass_examples.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/driver/catalog.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/text/script/printer.h"
-#include "pass_examples.h"
 
 namespace iropt {
 

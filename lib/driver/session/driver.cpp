@@ -13,10 +13,10 @@
 
 #include "driver/bisect/bisection.h"
 #include "driver/bisect/local_reproducer.h"
+#include "driver/check/verify_result.h"
 #include "driver/instruments/check.h"
-#include "driver/pipeline_setup.h"
-#include "driver/reproducer.h"
-#include "driver/verify_result.h"
+#include "driver/pipeline/pipeline_setup.h"
+#include "driver/session/reproducer.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/expected_diagnostics.h"
 #include "iropt/driver/generated_checks.h"

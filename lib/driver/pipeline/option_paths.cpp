@@ -1,4 +1,4 @@
-#include "option_paths.h"
+#include "driver/pipeline/option_paths.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline_trace.h"
+#include "driver/pipeline/pipeline_trace.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "module_part.h"
+#include "driver/session/module_part.h"
 
 #include "iropt/analysis/relax/called_functions.h"
 

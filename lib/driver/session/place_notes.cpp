@@ -1,4 +1,4 @@
-#include "place_notes.h"
+#include "driver/session/place_notes.h"
 
 #include <fmt/format.h>
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "driver/check/verify_each.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/pass/instrument.h"
-#include "verify_each.h"
 
 namespace iropt {
 

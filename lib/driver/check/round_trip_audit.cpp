@@ -1,4 +1,4 @@
-#include "round_trip_audit.h"
+#include "driver/check/round_trip_audit.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "driver/session/module_part.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/structural.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
 #include "iropt/text/script/version.h"
-#include "module_part.h"
 
 namespace iropt {
 

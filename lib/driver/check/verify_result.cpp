@@ -1,4 +1,4 @@
-#include "verify_result.h"
+#include "driver/check/verify_result.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <string>
 #include <utility>
 
+#include "driver/check/verify_each.h"
+#include "driver/session/place_notes.h"
 #include "iropt/analysis/well_formed.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/file.h"
 #include "iropt/text/script/version.h"
-#include "place_notes.h"
-#include "verify_each.h"
 
 namespace iropt {
 

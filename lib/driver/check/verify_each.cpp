@@ -1,13 +1,13 @@
-#include "verify_each.h"
+#include "driver/check/verify_each.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
+#include "driver/session/place_notes.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/check.h"
-#include "place_notes.h"
 
 namespace iropt {
 

@@ -1,4 +1,4 @@
-#include "bind_weights.h"
+#include "driver/session/bind_weights.h"
 
 #include <fmt/format.h>
 

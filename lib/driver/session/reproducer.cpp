@@ -1,4 +1,4 @@
-#include "reproducer.h"
+#include "driver/session/reproducer.h"
 
 #include <fmt/format.h>
 

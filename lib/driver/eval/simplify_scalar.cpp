@@ -1,4 +1,4 @@
-#include "simplify_scalar.h"
+#include "driver/eval/simplify_scalar.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "pass_names.h"
+#include "driver/pipeline/pass_names.h"
 
 #include <fmt/format.h>
 

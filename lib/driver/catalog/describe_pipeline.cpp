@@ -1,4 +1,4 @@
-#include "describe_pipeline.h"
+#include "driver/catalog/describe_pipeline.h"
 
 #include <fmt/format.h>
 

@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "bind_sizes.h"
-#include "bind_weights.h"
+#include "driver/script_reader.h"
+#include "driver/session/bind_sizes.h"
+#include "driver/session/bind_weights.h"
+#include "driver/session/wants_colour.h"
 #include "iropt/analysis/well_formed.h"
 #include "iropt/diag/consumers.h"
 #include "iropt/driver/foreign_files.h"
@@ -24,8 +26,6 @@
 #include "iropt/text/script/printer.h"
 #include "iropt/text/script/version.h"
 #include "iropt/transform/passes.h"
-#include "script_reader.h"
-#include "wants_colour.h"
 
 namespace iropt {
 
