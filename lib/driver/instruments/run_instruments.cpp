@@ -1,7 +1,6 @@
 #include "driver/instruments/run_instruments.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace iropt {
@@ -69,10 +68,11 @@ void RunInstruments::EndInput() {
 int RunInstruments::Finish(int code) {
   BeginOutput();
   end_.code = code;
-  for (const auto& listener : listeners_ | std::views::reverse) {
-    compiler_.err().Append(listener->Text(end_));
+  for (auto at = listeners_.rbegin(); at != listeners_.rend(); ++at) {
+    RunListener& listener = **at;
+    compiler_.err().Append(listener.Text(end_));
     static_cast<void>(compiler_.err().Flush());
-    const Status written = listener->Write(end_);
+    const Status written = listener.Write(end_);
     if (written.ok()) continue;
     const int failure = compiler_.Report(written.error(), "file");
     if (end_.code == 0) end_.code = failure;
