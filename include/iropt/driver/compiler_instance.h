@@ -39,7 +39,7 @@
 #include "iropt/pass/registry.h"
 #include "iropt/support/file.h"
 #include "iropt/support/result.h"
-#include "iropt/text/format.h"
+#include "iropt/exchange/format.h"
 
 namespace iropt {
 

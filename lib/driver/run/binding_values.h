@@ -11,7 +11,7 @@
 #include "iropt/driver/run_program.h"
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/support/lookup.h"
-#include "iropt/text/format.h"
+#include "iropt/exchange/format.h"
 
 namespace iropt {
 

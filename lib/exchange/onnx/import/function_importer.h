@@ -19,7 +19,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/support/lookup.h"
-#include "iropt/text/format.h"
+#include "iropt/exchange/format.h"
 
 namespace iropt::onnx {
 

@@ -5,7 +5,7 @@
 #include "exchange/onnx/tensors.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
-#include "iropt/text/format.h"
+#include "iropt/exchange/format.h"
 
 namespace iropt::onnx {
 
