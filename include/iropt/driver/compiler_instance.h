@@ -31,6 +31,7 @@
 #include "iropt/diag/source.h"
 #include "iropt/driver/compiler_options.h"
 #include "iropt/driver/externalizer.h"
+#include "iropt/exchange/format.h"
 #include "iropt/exchange/formats.h"
 #include "iropt/ir/module.h"
 #include "iropt/observe/module_console.h"
@@ -39,7 +40,6 @@
 #include "iropt/pass/registry.h"
 #include "iropt/support/file.h"
 #include "iropt/support/result.h"
-#include "iropt/exchange/format.h"
 
 namespace iropt {
 

@@ -10,8 +10,8 @@
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/run_program.h"
 #include "iropt/eval/relax/interpreter.h"
-#include "iropt/support/lookup.h"
 #include "iropt/exchange/format.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 

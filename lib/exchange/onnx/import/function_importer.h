@@ -15,11 +15,11 @@
 #include "exchange/onnx/import/value.h"
 #include "exchange/onnx/model.h"
 #include "exchange/onnx/tensors.h"
+#include "iropt/exchange/format.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/support/lookup.h"
-#include "iropt/exchange/format.h"
 
 namespace iropt::onnx {
 

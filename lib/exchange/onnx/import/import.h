@@ -4,8 +4,8 @@
 #include "exchange/onnx/model.h"
 #include "exchange/onnx/tensors.h"
 #include "iropt/diag/diagnostic.h"
-#include "iropt/ir/module.h"
 #include "iropt/exchange/format.h"
+#include "iropt/ir/module.h"
 
 namespace iropt::onnx {
 
