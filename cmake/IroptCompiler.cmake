@@ -11,7 +11,12 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 # Assertions are IROPT_CHECK, which no build type turns off.
-set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+option(IROPT_QUICK_BUILD "Optimize less, to build in half of the time" OFF)
+if(IROPT_QUICK_BUILD)
+  set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
+else()
+  set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+endif()
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(pch_default ON)

@@ -1,10 +1,26 @@
 #!/usr/bin/env bash
-# Installs the packages for building and testing on Debian and Ubuntu. Does nothing if all are installed.
+# Installs the packages for building and testing on Debian and Ubuntu, or with --demo only those that the tools need. Says
+# first what it installs and how large that is; on a terminal it asks, unless --yes is given. Does nothing if all are
+# installed.
 set -euo pipefail
 
-packages=(g++ cmake ninja-build ccache mold python3
-          libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libtbb-dev libxxhash-dev libarchive-dev libeigen3-dev
-          libmimalloc-dev libdtl-dev catch2 libbenchmark-dev libprotozero-dev file dpkg-dev)
+demo=0
+yes=()
+[ -t 0 ] || yes=(-y)
+for argument in "$@"; do
+  case "$argument" in
+    --demo) demo=1 ;;
+    --yes) yes=(-y) ;;
+    *) echo "usage: scripts/setup.sh [--demo] [--yes]" >&2; exit 1 ;;
+  esac
+done
+
+# What the tools need; mimalloc makes them faster, and protozero is for ONNX files.
+tool_packages=(g++ cmake ninja-build python3
+               libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libtbb-dev libxxhash-dev libarchive-dev libeigen3-dev
+               libdtl-dev libmimalloc-dev libprotozero-dev)
+# What development and the tests need as well.
+test_packages=(ccache mold catch2 libbenchmark-dev file dpkg-dev)
 
 # The style checks need these versions of the Clang tools, the test of the page of -report a browser with a font, the
 # Python package the headers of Python (its tests need pytest, NumPy and pip), and tests of ONNX files models; Neovim replays
@@ -69,10 +85,12 @@ llvm_dev_present() {
 }
 
 if ! command -v apt-get >/dev/null; then
-  echo "this script knows apt-get only; install the equivalents of: ${packages[*]} and LLVM's lit and FileCheck" >&2
+  echo "this script knows apt-get only; install the equivalents of: ${tool_packages[*]}, for the tests also ${test_packages[*]} and LLVM's lit and FileCheck" >&2
   exit 1
 fi
 
+packages=("${tool_packages[@]}")
+if [ $demo -eq 0 ]; then packages+=("${test_packages[@]}"); else optional_packages=(); fi
 missing=()
 for package in "${packages[@]}"; do
   installed "$package" || missing+=("$package")
@@ -82,15 +100,18 @@ for package in "${optional_packages[@]}"; do
   installed "$package" || missing_optional+=("$package")
 done
 need_llvm=0
-llvm_tools_present || need_llvm=1
 need_llvm_dev=0
-llvm_dev_present || need_llvm_dev=1
+if [ $demo -eq 0 ]; then
+  llvm_tools_present || need_llvm=1
+  llvm_dev_present || need_llvm_dev=1
+fi
 if [ ${#missing[@]} -eq 0 ] && [ ${#missing_optional[@]} -eq 0 ] && [ $need_llvm -eq 0 ] && [ $need_llvm_dev -eq 0 ]; then
   echo "setup: everything is installed"
   exit 0
 fi
 
-as_root apt-get -q update
+echo "setup: reading the lists of packages (apt-get update)"
+as_root apt-get -qq update
 if [ $need_llvm -eq 1 ]; then
   llvm_tools=$(llvm_tools_package)
   missing+=("$llvm_tools")
@@ -106,5 +127,9 @@ if [ ${#missing[@]} -eq 0 ]; then
   echo "setup: everything that this distribution has is installed"
   exit 0
 fi
+apt_install() { as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -q install --no-install-recommends "$@" "${missing[@]}"; }
+
 echo "setup: installing ${missing[*]}"
-as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "${missing[@]}"
+# apt-get says how much that is, with what they need, and stops there.
+{ apt_install --assume-no || true; } | sed -n -E 's/^(Need to get|After this operation|[0-9]+ upgraded)/setup: &/p'
+apt_install "${yes[@]}"
