@@ -4,13 +4,14 @@
     onnxruntime.py --node-modules DIR [--ir-opt build/bin/ir-opt] FOLDER
 
 Writes each model with the weights of models.py as ONNX, optimizes that with onnxruntime at the level `basic`, and counts.
-Needs Python's onnx (python3-onnx) and `npm install --ignore-scripts onnxruntime-node` in the folder above DIR. An ONNX
+Where onnxsim is installed, its result has a column, too. Needs Python's onnx (python3-onnx) and `npm install --ignore-scripts onnxruntime-node` in the folder above DIR. An ONNX
 operator with a bias counts as two, because R.nn.conv2d and R.matmul have none. What TVM made of ONNX's Sum, a sum of
 stacked tensors, is written as Sum again.
 """
 import argparse
 import ast
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -156,20 +157,32 @@ def optimize(model, node_modules, folder):
     return onnx.load(target)
 
 
+def simplify(model, folder):
+    source, target = os.path.join(folder, "in.onnx"), os.path.join(folder, "simplified.onnx")
+    onnx.save(model, source)
+    subprocess.run(["onnxsim", source, target], stdout=subprocess.DEVNULL, check=True)
+    return onnx.load(target)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ir-opt", default=os.path.join(HERE, "..", "build", "bin", "ir-opt"))
     parser.add_argument("--node-modules", required=True)
     parser.add_argument("folder")
     options = parser.parse_args()
-    print("| model | operators | onnxruntime basic | ir-opt -O3 |\n| --- | --- | --- | --- |")
+    has_onnxsim = shutil.which("onnxsim") is not None
+    columns = ["model", "operators", "onnxruntime basic", *(["onnxsim"] if has_onnxsim else []), "ir-opt -O3"]
+    print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
     with tempfile.TemporaryDirectory() as folder:
         for path in models_in(options.folder):
             model = export_model(path)
-            after = count_operators(optimize(model, options.node_modules, folder))
+            counts = [count_operators(model), count_operators(optimize(model, options.node_modules, folder))]
+            if has_onnxsim:
+                counts.append(count_operators(simplify(model, folder)))
             metrics, _ = measure(options.ir_opt, path, bound_weights(path, folder) + ",default<O3>", 3)
+            counts.append(metrics["total"]["calls"])
             name = os.path.splitext(os.path.basename(path))[0]
-            print(f"| {name} | {count_operators(model)} | {after} | {metrics['total']['calls']} |", flush=True)
+            print(f"| {name} | {' | '.join(map(str, counts))} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -28,9 +28,8 @@ LIBRARIES = {"CLI/": {"tools"}, "tbb/": {"support"}, "oneapi/": {"support"},
 CHECKED = ("include", "lib", "tools", "examples")
 LONGEST_FILE = 600
 SOURCES = (".h", ".cpp", ".cc", ".py", ".sh", ".cmake", ".def")
-# The areas that documents list in the order of the layers: rows of a table, and a list in a cell of one.
-LISTED_AREAS = {"docs/architecture.md": (re.compile(r"(?:^\| `\w+` \|[^\n]*\n)+", re.MULTILINE), re.compile(r"^\| `(\w+)`", re.MULTILINE)),
-                "README.md": (re.compile(r"areas before it:(?:,? `\w+`)+"), re.compile(r"`(\w+)`"))}
+# The areas that documents list in the order of the layers: the list, and a name in it.
+LISTED_AREAS = {"docs/architecture.md": (re.compile(r"(?:^\| `\w+` \|[^\n]*\n)+", re.MULTILINE), re.compile(r"^\| `(\w+)`", re.MULTILINE))}
 AREA = re.compile(r"^iropt_add_area\((\w+)(?:\s+DEPS\s+([^()]*?))?(?:\s+(?:LIBRARIES|OPTIONS|UNITY_BYTES)[^()]*)?\)", re.MULTILINE)
 # A format that is a shared object, whose row alone belongs to the area exchange.
 FORMAT = re.compile(r"^iropt_add_format\((\w+)(?:\s+DEPS\s+([^()]*?))?\)", re.MULTILINE)
