@@ -27,6 +27,28 @@ void MatchAnew(const tir::MatchBufferRegion& match, ExprEmitter& exprs) {
   exprs.buffers().MatchBuffer(match);
 }
 
+void BindValue(const tir::Var* var, const PrimExpr* value, ExprEmitter& exprs) {
+  exprs.scope().Bind(var, exprs.arithmetic().Cast(exprs.Emit(value), value->dtype, var->dtype));
+  exprs.ranges().BindValue(var, value);
+}
+
+void BindAxes(const tir::BlockRealize& realize, ExprEmitter& exprs) {
+  const tir::Block& block = *realize.block;
+  if (realize.iter_values.size() != block.iter_vars.size())
+    return exprs.frame().state().Unsupported(
+        "the number of values of a BlockRealize differs from the number of axes of its block");
+  // All values are computed before the first axis is bound, because they are outside of its scope.
+  llvm::SmallVector<llvm::Value*, 8> values;
+  for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+    const PrimExpr* value = realize.iter_values[i];
+    values.push_back(exprs.arithmetic().Cast(exprs.Emit(value), value->dtype, block.iter_vars[i]->var->dtype));
+  }
+  for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+    exprs.scope().Bind(block.iter_vars[i]->var, values[i]);
+    exprs.ranges().BindValue(block.iter_vars[i]->var, realize.iter_values[i]);
+  }
+}
+
 llvm::Value* IsFirstReduction(const tir::Block& block, ExprEmitter& exprs) {
   llvm::Value* first = exprs.frame().b().getTrue();
   for (const tir::IterVar* axis : block.iter_vars) {

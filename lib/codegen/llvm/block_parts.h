@@ -11,6 +11,9 @@ namespace iropt::codegen {
 std::vector<const PrimExpr*> MemoryExtents(const tir::Buffer& buffer);
 void DeclareAllocated(const tir::Buffer& buffer, ExprEmitter& exprs);
 void MatchAnew(const tir::MatchBufferRegion& match, ExprEmitter& exprs);
+void BindValue(const tir::Var* var, const PrimExpr* value, ExprEmitter& exprs);
+// Binds the axes of the block.
+void BindAxes(const tir::BlockRealize& realize, ExprEmitter& exprs);
 // Returns whether all reduction axes have their first values: then the initialization of the block runs.
 llvm::Value* IsFirstReduction(const tir::Block& block, ExprEmitter& exprs);
 

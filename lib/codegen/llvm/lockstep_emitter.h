@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "expr_emitter.h"
+#include "reduction_init.h"
 #include "thread_memory_emitter.h"
 
 namespace iropt::codegen {
@@ -18,9 +19,15 @@ class StmtEmitter;
 class LockstepEmitter {
  public:
   // `stmts` generates the statements of each thread.
-  LockstepEmitter(StmtEmitter& stmts, ExprEmitter& exprs, LoopEmitter& loops, ThreadMemoryEmitter& memory,
-                  ThreadPlan& plan)
-      : stmts_(stmts), exprs_(exprs), frame_(exprs.frame()), loops_(loops), memory_(memory), plan_(plan) {}
+  LockstepEmitter(StmtEmitter& stmts, ExprEmitter& exprs, LoopEmitter& loops, ReductionInit& inits,
+                  ThreadMemoryEmitter& memory, ThreadPlan& plan)
+      : stmts_(stmts),
+        exprs_(exprs),
+        frame_(exprs.frame()),
+        loops_(loops),
+        inits_(inits),
+        memory_(memory),
+        plan_(plan) {}
 
   // Runs the body by new threads.
   void EmitSpread(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body);
@@ -75,6 +82,7 @@ class LockstepEmitter {
   ExprEmitter& exprs_;
   Frame& frame_;
   LoopEmitter& loops_;
+  ReductionInit& inits_;
   ThreadMemoryEmitter& memory_;
   ThreadPlan& plan_;
   std::vector<LoopRange> threads_;                  // the axes in lockstep, outermost first

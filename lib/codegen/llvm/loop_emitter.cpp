@@ -4,6 +4,20 @@
 
 namespace iropt::codegen {
 
+namespace {
+
+// The maximum trip count of T.unroll loops. LLVM decides about longer ones.
+constexpr int64_t kMaxUnrolled = 64;
+
+}  // namespace
+
+LoopHint HintOf(const tir::For& loop) {
+  if (loop.for_kind == tir::ForKind::kVectorized) return LoopHint::kVectorize;
+  const auto* extent = As<tir::IntImm>(loop.extent);
+  const bool unrolls = loop.for_kind == tir::ForKind::kUnrolled && extent && extent->value <= kMaxUnrolled;
+  return unrolls ? LoopHint::kUnroll : LoopHint::kNone;
+}
+
 LoopRange LoopEmitter::RangeOf(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent) {
   return {var, min ? exprs_.EmitInt(min) : frame_.Int64(0), exprs_.EmitInt(extent), min, extent};
 }

@@ -14,6 +14,8 @@ struct LoopRange {
   const PrimExpr* extent_expr;
 };
 
+LoopHint HintOf(const tir::For& loop);
+
 class LoopEmitter {
  public:
   explicit LoopEmitter(ExprEmitter& exprs) : exprs_(exprs), frame_(exprs.frame()) {}

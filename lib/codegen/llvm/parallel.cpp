@@ -239,7 +239,7 @@ llvm::Function* StmtEmitter::EmitTask(const tir::For& loop, const LoopRange& ran
   }
   StmtEmitter inner(exprs, constants_);
   inner.in_parallel_ = true;
-  inner.initialized_ = initialized_;
+  inner.inits_.Continue(inits_);
   inner.plan_ = plan_;
   const LoopRange part{range.var, captures.In(task, range.min), captures.In(task, range.extent), range.min_expr,
                        range.extent_expr};

@@ -216,28 +216,11 @@ void StmtEmitter::EmitRealize(const tir::BufferRealize& realize) {
 
 // ---- Blocks
 
-void StmtEmitter::BindAxes(const tir::BlockRealize& realize) {
-  const tir::Block& block = *realize.block;
-  if (realize.iter_values.size() != block.iter_vars.size())
-    return frame_.state().Unsupported(
-        "the number of values of a BlockRealize differs from the number of axes of its block");
-  // All values are computed before the first axis is bound, because they are outside of its scope.
-  llvm::SmallVector<llvm::Value*, 8> values;
-  for (size_t i = 0; i < block.iter_vars.size(); ++i) {
-    const PrimExpr* value = realize.iter_values[i];
-    values.push_back(exprs_.arithmetic().Cast(exprs_.Emit(value), value->dtype, block.iter_vars[i]->var->dtype));
-  }
-  for (size_t i = 0; i < block.iter_vars.size(); ++i) {
-    exprs_.scope().Bind(block.iter_vars[i]->var, values[i]);
-    exprs_.ranges().BindValue(block.iter_vars[i]->var, realize.iter_values[i]);
-  }
-}
-
 void StmtEmitter::EmitBlockRealize(const tir::BlockRealize& realize) {
   frame_.If(exprs_.EmitBool(realize.predicate), [&] {
     const IndexRanges::Assumption assumption(exprs_.ranges(), realize.predicate);
-    BindAxes(realize);
-    EmitBlock(*realize.block, !initialized_.contains(realize.block));
+    BindAxes(realize, exprs_);
+    EmitBlock(*realize.block, !inits_.IsDone(*realize.block));
   });
 }
 

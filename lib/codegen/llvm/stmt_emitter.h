@@ -1,12 +1,11 @@
 // Generates code for statements, in the execution order of the interpreter.
 #pragma once
 
-#include <unordered_set>
-
 #include "expr_emitter.h"
 #include "iropt/eval/tir/thread_plan.h"
 #include "lockstep_emitter.h"
 #include "loop_emitter.h"
+#include "reduction_init.h"
 #include "thread_memory_emitter.h"
 
 namespace iropt::codegen {
@@ -19,8 +18,9 @@ class StmtEmitter {
         frame_(exprs.frame()),
         constants_(constants),
         loops_(exprs),
+        inits_(*this, exprs, loops_),
         memory_(exprs, plan_),
-        lockstep_(*this, exprs, loops_, memory_, plan_) {}
+        lockstep_(*this, exprs, loops_, inits_, memory_, plan_) {}
   StmtEmitter(const StmtEmitter&) = delete;
   StmtEmitter& operator=(const StmtEmitter&) = delete;
 
@@ -42,7 +42,6 @@ class StmtEmitter {
   void EmitBlockRealize(const tir::BlockRealize& realize);
   // Generates the body of a block whose axes are bound; `with_init` is false if its initialization was hoisted.
   void EmitBlock(const tir::Block& block, bool with_init, size_t allocated = 0);
-  void BindAxes(const tir::BlockRealize& realize);
   // Allocates memory for `count` elements, which the pointer refers to in the body.
   void WithMemory(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body);
   // Small buffers are on the stack; `mark` is null for them.
@@ -52,8 +51,6 @@ class StmtEmitter {
   void EmitFor(const tir::For& loop);
   // Generates the loop over a thread axis, in lockstep if the threads synchronize.
   void EmitAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body);
-  // Hoists the initialization of a reduction out of the loop if possible. Returns the block, or null.
-  const tir::Block* InitializeBefore(const tir::For& loop);
 
   // ---- Parallel loops (parallel.cpp)
   // Returns false, without generating code, if the loop must run sequentially.
@@ -69,10 +66,9 @@ class StmtEmitter {
   llvm::Value* result_ = nullptr;
   uint64_t stack_bytes_ = 0;
   bool in_parallel_ = false;
-  // Blocks whose initialization was hoisted out of an enclosing loop.
-  std::unordered_set<const tir::Block*> initialized_;
   ThreadPlan plan_;
   LoopEmitter loops_;
+  ReductionInit inits_;
   ThreadMemoryEmitter memory_;
   LockstepEmitter lockstep_;
 };
