@@ -39,7 +39,8 @@ class AxisConditionFinder {
 
   Result<std::vector<const PrimExpr*>> Find() {
     std::vector<const PrimExpr*> parts;
-    if (IsTrue(realize_.predicate) || TakesAllValues()) return parts;
+    if (IsTrue(realize_.predicate)) return parts;
+    takes_all_values_ = TakesAllValues();
     tir::VarValues only_values;
     for (const tir::Var* var : moved_) {
       const tir::Range& range = loops_.at(var);
@@ -74,6 +75,7 @@ class AxisConditionFinder {
       IROPT_RETURN_IF_ERROR(AddParts(both->a, parts));
       return AddParts(both->b, parts);
     }
+    if (takes_all_values_ && tir::UsesAnyOf(loops_, condition)) return {};
     const auto is_moved = [&](const tir::Var* var) { return moved_.contains(var); };
     if (tir::UsesVar(condition, is_moved)) {
       const auto is_of_axis = [&](const tir::Var* var) {
@@ -115,6 +117,7 @@ class AxisConditionFinder {
   const tir::BlockRealize& realize_;
   const arith::IterRanges loops_;              // around the block
   std::unordered_set<const tir::Var*> moved_;  // those of loops that are not around the new place
+  bool takes_all_values_ = false;
   std::optional<tir::VarValues> loops_of_axes_;
   Analyzer analyzer_;
 };

@@ -126,19 +126,21 @@ Result<int> PositionInScope(State& state, const Ref* ref, const Ref* scope, cons
   return 0;
 }
 
-// Returns the condition of the block on these axes: elements for which it does not hold have no values to copy.
+// Returns the condition of the block on these axes and what is around its scope: elements for which it does not hold
+// have no values to copy.
 Result<const PrimExpr*> ConditionOfCopy(State& state, const Ref* ref, const std::vector<const PrimExpr*>& axes) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<const PrimExpr*> parts, ConditionOfAxes(state, ref, nullptr));
   const PrimExpr* condition = state.make().Bool(true);
   for (const PrimExpr* part : parts) {
-    const std::vector<const tir::Var*> vars = VarsOf(part);
-    const auto is_known = [&](const tir::Var* var) { return std::ranges::find(axes, var) != axes.end(); };
-    if (std::ranges::none_of(vars, is_known)) continue;
-    condition = IsTrue(condition) ? part : state.make().Binary(NodeKind::kAnd, condition, part);
+    bool uses_known = false;
+    bool uses_other = false;
     for (const tir::IterVar* axis : ref->block().iter_vars) {
-      if (tir::UsesVar(part, axis->var) && !is_known(axis->var))
-        return state.Refuse("the condition of the block {0} is on axes that the indices do not use", {ref->stmt});
+      const bool is_known = std::ranges::find(axes, axis->var) != axes.end();
+      if (tir::UsesVar(part, axis->var)) (is_known ? uses_known : uses_other) = true;
     }
+    if (uses_known && uses_other)
+      return state.Refuse("the condition of the block {0} is on axes that the indices do not use", {ref->stmt});
+    if (!uses_other) condition = IsTrue(condition) ? part : state.make().Binary(NodeKind::kAnd, condition, part);
   }
   return condition;
 }
