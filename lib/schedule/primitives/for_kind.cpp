@@ -129,6 +129,20 @@ Status CheckAxisIsFree(State& state, const Ref* ref, std::string_view tag) {
   return {};
 }
 
+// Threads count from 0, by 1.
+void CountFromZero(const tir::For& loop, tir::For& copy, Workspace& workspace) {
+  const arith::PrimBuilder make(workspace);
+  copy.loop_var = workspace.NewPrimVar(loop.loop_var->name, loop.loop_var->dtype);
+  const PrimExpr* value = copy.loop_var;
+  if (loop.step) {
+    value = make.Mul(value, loop.step);
+    copy.extent = make.FloorDiv(make.Add(loop.extent, make.Sub(loop.step, make.Const(1, loop.step->dtype))), loop.step);
+    copy.step = nullptr;
+  }
+  copy.min = make.Const(0, loop.min->dtype);
+  copy.body = SubstituteCast(loop.body, {{loop.loop_var, make.Add(value, loop.min)}}, workspace);
+}
+
 Status Parallelize(State& state, Ref* ref, tir::ForKind kind, std::string_view what, std::string_view thread) {
   const tir::For& loop = ref->loop();
   if (!arith::IsInt(loop.extent, 1) && HasBareStmts(loop))
@@ -145,7 +159,12 @@ Status Parallelize(State& state, Ref* ref, tir::ForKind kind, std::string_view w
     copy->thread_binding = workspace.New<tir::IterVar>(nullptr, workspace.NewPrimVar("", loop.loop_var->dtype),
                                                        tir::IterVarType::kThreadIndex, tag);
   }
-  state.Replace(ref, copy);
+  BlockReuse reuse;
+  if (kind == tir::ForKind::kThreadBinding && (loop.step || !arith::IsInt(loop.min, 0))) {
+    CountFromZero(loop, *copy, workspace);
+    reuse = PairBlocks(loop.body, copy->body);
+  }
+  state.Replace(ref, copy, reuse);
   return {};
 }
 
@@ -163,9 +182,6 @@ Status ApplyBind(PrimitiveCall& call, const args::Bind<Resolved>& args) {
   const std::string& thread = args.thread_axis;
   if (ThreadTag::Of(thread).rank == ThreadRank::kUnknown)
     return call.Refuse(fmt::format("unknown thread axis '{}'", thread));
-  // Threads count from 0.
-  arith::Analyzer analyzer(call.state().make(), arith::Analyzer::SymVars::kAny);
-  IROPT_RETURN_IF_ERROR(CheckStartsWithZero(call.state(), args.loop, analyzer));
   if (!IsVirtualThreadTag(thread)) IROPT_RETURN_IF_ERROR(CheckAxisIsFree(call.state(), args.loop, thread));
   return Parallelize(call.state(), args.loop, tir::ForKind::kThreadBinding, "bind", thread);
 }
