@@ -39,7 +39,7 @@ class Kernel:
         count = self.blocks * self.steps * self.threads
         self.a = [rng.randint(-9, 9) for _ in range(count)]
         self.shared = [[None] * (2 * self.threads) for _ in range(self.blocks)]
-        self.own = [[0] * self.threads for _ in range(self.blocks)]
+        self.own = [list(range(1, self.threads + 1)) for _ in range(self.blocks)]
         self.items = []
         for _ in range(rng.randint(1, 3)):
             rng.choice([self.exchange, self.double_buffer, self.tree, self.predicate, self.allreduce])()
@@ -146,7 +146,7 @@ class Kernel:
         index = "t0" if len(self.shape) == 1 else f"t0 * {self.shape[1]} + t1"
         head = ([] if outer else [shared]) + ['L = T.decl_buffer((1,), "int32", scope="local")',
                                               'R = T.decl_buffer((1,), "int32", scope="local")', f"t: T.int32 = {index}",
-                                              "L[0] = 0"]
+                                              "L[0] = t + 1"]
         inner = "    " * (len(self.shape) + 1)
         body += [inner + line for line in head + lines + ["O[bx, t] = L[0]"]]
         shape = f"({self.blocks}, {self.steps}, {self.threads})"
