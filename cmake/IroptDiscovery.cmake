@@ -17,7 +17,7 @@ endfunction()
 
 # iropt_embed_report_page(<target> <folder>): compiles the page of -report into the target.
 function(iropt_embed_report_page target folder)
-  set(scripts model.js dom.js diff.js dataflow.js drawing.js passes.js functions.js main.js)
+  set(scripts model.js dom.js diff.js dataflow.js drawing.js passes.js compare.js functions.js main.js)
   list(TRANSFORM scripts PREPEND "${folder}/" OUTPUT_VARIABLE paths)
   list(JOIN scripts "," joined)
   set(source "${PROJECT_BINARY_DIR}/generated/page_sources.cpp")

@@ -196,6 +196,11 @@ std::string RenderText(const Module& module, const Counts& before, const ModuleM
 
 }  // namespace
 
+ModuleCost CostOf(const Module& module) {
+  const FunctionMetrics total = Measure(module).total;
+  return {total.multiply_adds.known, total.multiply_adds.unknown, total.constant_bytes, total.param_bytes.known};
+}
+
 std::string RenderMetrics(const Module& module, const Counts& before, std::string_view input, ShownForm form) {
   const ModuleMetrics metrics = Measure(module);
   return form == ShownForm::Json ? RenderJson(module, before, metrics, input)

@@ -11,6 +11,15 @@ std::string ShellWord(std::string_view word) {
   return quoted + '\'';
 }
 
+std::string ShellWords(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ' ';
+    text += ShellWord(word);
+  }
+  return text;
+}
+
 std::string CommandOn(std::string_view command, std::string_view file) {
   constexpr std::string_view kPlaceholder = "{}";
   const std::string word = ShellWord(file);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "iropt/support/file.h"
+#include "iropt/support/shell.h"
 
 namespace iropt {
 
@@ -107,6 +108,12 @@ bool IsFlag(const std::string& word, std::span<const Flag> flags) {
 }
 
 }  // namespace
+
+std::string CommandOf(std::string_view tool, const Arguments& arguments) {
+  std::vector<std::string> words = arguments.defaults;
+  words.insert(words.end(), arguments.words.begin(), arguments.words.end());
+  return fmt::format("{} {}", tool, ShellWords(words));
+}
 
 Result<std::vector<std::string>> DefaultFlags() {
   const char* text = std::getenv(kFlagsVariable);

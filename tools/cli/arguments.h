@@ -21,6 +21,9 @@ struct Arguments {
 // that they have, too.
 inline constexpr const char* kFlagsVariable = "IROPT_FLAGS";
 
+// The command of a tool with all of its arguments, as a shell takes it.
+std::string CommandOf(std::string_view tool, const Arguments& arguments);
+
 // The words of the variable; empty if it is not set.
 Result<std::vector<std::string>> DefaultFlags();
 

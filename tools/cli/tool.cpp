@@ -21,20 +21,10 @@ namespace {
 
 // The command line as a shell takes it.
 std::string CommandText(int argc, char** argv) {
-  std::string text;
   const char* defaults = std::getenv(kFlagsVariable);
+  std::string text;
   if (defaults != nullptr && *defaults != '\0') text = fmt::format("{}={} ", kFlagsVariable, ShellWord(defaults));
-  for (int i = 0; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    const bool plain = !word.empty() && word.find_first_not_of(
-                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                            "0123456789-_=./,:+@%") == std::string_view::npos;
-    if (i > 0) text += ' ';
-    if (!plain) text += '\'';
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    if (!plain) text += '\'';
-  }
-  return text;
+  return text + ShellWords(std::vector<std::string>(argv, argv + argc));
 }
 
 constexpr std::string_view kInternalError = DiagId("internal-error").name();

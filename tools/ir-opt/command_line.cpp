@@ -154,6 +154,7 @@ Result<CommandLine> ParseRun(const Arguments& arguments, const Mode* mode) {
   for (const Flag& row : InstrumentFlags()) parser.Declare(row);
   IROPT_RETURN_IF_ERROR(parser.Parse());
   line.compiler.response_files = parser.response_files();
+  line.compiler.command = CommandOf(mode == nullptr ? kIrOpt : mode->title, arguments);
   if (mode != nullptr && mode->flag_takes_argument && !parser.IsGiven(mode->flag) && !line.pages.Any())
     return Error{ErrorCode::Usage, fmt::format("missing argument: {} {}", mode->title, mode->usage)};
   IROPT_RETURN_IF_ERROR(CheckValues(line));

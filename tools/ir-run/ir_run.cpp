@@ -93,6 +93,7 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
 #include "ir-run/flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse());
   line.compiler.response_files = parser.response_files();
+  line.compiler.command = CommandOf(kName, arguments);
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.compiler);
   line.driver.compiler = line.compiler;
   const bool compares = !line.compare_pipelines.empty();

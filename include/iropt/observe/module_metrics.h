@@ -11,6 +11,17 @@
 
 namespace iropt {
 
+// The work of a module, and the bytes of its weights.
+struct ModuleCost {
+  uint64_t multiply_adds = 0;
+  uint64_t unknown_calls = 0;   // whose multiply-adds the types do not tell
+  uint64_t constant_bytes = 0;  // each constant once
+  uint64_t param_bytes = 0;     // of parameters of known sizes
+};
+
+// O(size of the Relax functions).
+ModuleCost CostOf(const Module& module);
+
 // For each Relax function, with its local functions, the number of calls and parameters, the bytes of parameters and
 // constants, and the multiply-adds; then the operators of the module, and how many there were `before` the passes if
 // the numbers differ. Parameters and calls whose sizes are symbolic or unknown are counted apart. `input` names the

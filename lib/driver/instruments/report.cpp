@@ -21,7 +21,9 @@ constexpr FileKind kReportFile = {"a report of ir-opt", R"({"report":{)", {}};
 class ReportListener : public RunListener {
  public:
   ReportListener(CompilerInstance& compiler, std::string pipeline)
-      : compiler_(compiler), pipeline_(std::move(pipeline)), diagnostics_(compiler.sources()) {
+      : compiler_(compiler),
+        pipeline_(std::move(pipeline)),
+        diagnostics_(compiler.sources(), [this] { return recorder_->running_pass(); }) {
     compiler_.set_listener(&diagnostics_);
   }
   ~ReportListener() override { compiler_.set_listener(nullptr); }
@@ -59,7 +61,18 @@ class ReportListener : public RunListener {
   }
 
  private:
-  RunSummary SummaryOf(const RunEnd& end) const { return {pipeline_, end.code, diagnostics_.diagnostics()}; }
+  RunSummary SummaryOf(const RunEnd& end) const {
+    RunSummary summary{.pipeline = pipeline_,
+                       .exit_code = end.code,
+                       .diagnostics = diagnostics_.diagnostics(),
+                       .command = compiler_.options().command};
+    const auto& known = compiler_.registry().passes();
+    for (const PassRecord& pass : recorder_->passes()) {
+      if (const auto entry = known.find(pass.name); entry != known.end())
+        summary.summaries.try_emplace(pass.name, entry->second.summary);
+    }
+    return summary;
+  }
   std::string RenderJson(const RunEnd& end) const { return RenderReportJson(*recorder_, SummaryOf(end)); }
 
   CompilerInstance& compiler_;

@@ -41,22 +41,24 @@ Json EffectMembers() {
 }
 
 Json ModuleRecordSchema() {
-  const Json required = {"name", "relax_functions", "prim_funcs", "bindings", "calls", "node_bytes", "operators"};
-  Json members = {{"name", Text()}, {"operators", MapOf(Count())}};
+  const Json required = {"name",       "relax_functions", "prim_funcs", "bindings",  "calls",
+                         "node_bytes", "operators",       "cost",       "cost_after"};
+  const Json cost = Counts({"multiply_adds", "unknown_calls", "constant_bytes", "param_bytes"});
+  Json members = {{"name", Text()}, {"operators", MapOf(Count())}, {"cost", cost}, {"cost_after", cost}};
   for (const char* name : {"relax_functions", "prim_funcs", "bindings", "calls", "node_bytes"}) members[name] = Count();
   return ObjectOf(std::move(members), required);
 }
 
 Json PassRecordSchema() {
   Json members = EffectMembers();
-  members["name"] = Text();
+  for (const char* name : {"name", "title"}) members[name] = Text();
   members["composite"] = TypeOf("boolean");
   members["outcome"] = OneOf({"failed", "unchanged", "changed"});
   members["texts"] = TypeOf("array");
   for (const char* name : {"module", "depth", "node_bytes", "resident_bytes"}) members[name] = Count();
   for (const char* name : {"begin_ms", "wall_ms", "cpu_ms"}) members[name] = Number();
   return ObjectOf(std::move(members), {"name", "module", "depth", "composite", "outcome", "begin_ms", "wall_ms",
-                                       "cpu_ms", "node_bytes", "resident_bytes"});
+                                       "cpu_ms", "node_bytes", "resident_bytes", "title"});
 }
 
 }  // namespace
@@ -84,15 +86,18 @@ Json DiagnosticsSchema() {
 Json ReportSchema() {
   const Json step = ObjectOf({{"name", Text()}, {"module", Count()}, {"begin_ms", Number()}, {"wall_ms", Number()}},
                              {"name", "module", "begin_ms", "wall_ms"});
-  const Json diagnostic = ObjectOf({{"severity", Text()}, {"text", Text()}}, {"severity", "text"});
-  const Json report = ObjectOf({{"version", Text()},
-                                {"pipeline", Text()},
-                                {"exit_code", Count()},
-                                {"modules", ListOf(ModuleRecordSchema())},
-                                {"passes", ListOf(PassRecordSchema())},
-                                {"steps", ListOf(step)},
-                                {"diagnostics", ListOf(diagnostic)}},
-                               {"version", "pipeline", "exit_code", "modules", "passes", "steps", "diagnostics"});
+  const Json diagnostic = ObjectOf({{"severity", Text()}, {"text", Text()}, {"pass", Count()}}, {"severity", "text"});
+  const Json report = ObjectOf(
+      {{"version", Text()},
+       {"command", Text()},
+       {"pipeline", Text()},
+       {"exit_code", Count()},
+       {"modules", ListOf(ModuleRecordSchema())},
+       {"passes", ListOf(PassRecordSchema())},
+       {"steps", ListOf(step)},
+       {"diagnostics", ListOf(diagnostic)},
+       {"summaries", MapOf(Text())}},
+      {"version", "command", "pipeline", "exit_code", "modules", "passes", "steps", "diagnostics", "summaries"});
   return ObjectOf({{"report", report}}, {"report"});
 }
 

@@ -20,6 +20,13 @@ constexpr std::string_view kOutcomes[] = {"failed", "unchanged", "changed"};
 // To the microsecond.
 double Milliseconds(double seconds) { return static_cast<double>(static_cast<int64_t>(seconds * 1e6)) / 1e3; }
 
+Json CostJson(const ModuleCost& cost) {
+  return {{"multiply_adds", cost.multiply_adds},
+          {"unknown_calls", cost.unknown_calls},
+          {"constant_bytes", cost.constant_bytes},
+          {"param_bytes", cost.param_bytes}};
+}
+
 Json ModulesJson(const RunRecorder& run) {
   Json modules = Json::array();
   for (const ModuleRecord& module : run.modules()) {
@@ -31,7 +38,9 @@ Json ModulesJson(const RunRecorder& run) {
                        {"bindings", module.bindings},
                        {"calls", module.calls},
                        {"node_bytes", module.node_bytes},
-                       {"operators", std::move(operators)}});
+                       {"operators", std::move(operators)},
+                       {"cost", CostJson(module.cost)},
+                       {"cost_after", CostJson(module.cost_after)}});
   }
   return modules;
 }
@@ -80,15 +89,16 @@ Json RunJson(const RunRecorder& run, const RunSummary& summary) {
                      {"wall_ms", Milliseconds(step.time.wall_seconds)}});
   }
   Json diagnostics = Json::array();
-  for (const RunDiagnostic& diagnostic : summary.diagnostics)
-    diagnostics.push_back({{"severity", SeverityName(diagnostic.severity)}, {"text", diagnostic.text}});
-  return {{"version", IROPT_VERSION},
-          {"pipeline", summary.pipeline},
-          {"exit_code", summary.exit_code},
-          {"modules", ModulesJson(run)},
-          {"passes", PassesJson(run)},
-          {"steps", std::move(steps)},
-          {"diagnostics", std::move(diagnostics)}};
+  for (const RunDiagnostic& diagnostic : summary.diagnostics) {
+    Json& entry =
+        diagnostics.emplace_back(Json{{"severity", SeverityName(diagnostic.severity)}, {"text", diagnostic.text}});
+    if (diagnostic.pass) entry["pass"] = *diagnostic.pass;
+  }
+  return {{"version", IROPT_VERSION},      {"command", summary.command},
+          {"pipeline", summary.pipeline},  {"exit_code", summary.exit_code},
+          {"modules", ModulesJson(run)},   {"passes", PassesJson(run)},
+          {"steps", std::move(steps)},     {"diagnostics", std::move(diagnostics)},
+          {"summaries", summary.summaries}};
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ void RunDiagnostics::Consume(const Diagnostic& diagnostic) {
   TextConsumer(&out, &sources_, /*colour=*/false).Consume(diagnostic);
   static_cast<void>(out.Flush());
   while (text.ends_with('\n')) text.pop_back();
-  diagnostics_.push_back({diagnostic.severity, std::move(text)});
+  diagnostics_.push_back({diagnostic.severity, std::move(text), running_pass_()});
 }
 
 }  // namespace iropt

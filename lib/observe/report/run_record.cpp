@@ -25,7 +25,11 @@ struct SizeCounter : WalkHandler {
 };
 
 ModuleRecord RecordOf(std::string_view name, const Module& module) {
-  ModuleRecord record{.name = std::string(name), .node_bytes = ArenaBytes(module), .operators = CountOperators(module)};
+  ModuleRecord record{.name = std::string(name),
+                      .node_bytes = ArenaBytes(module),
+                      .operators = CountOperators(module),
+                      .cost = CostOf(module)};
+  record.cost_after = record.cost;
   for (const auto& [callee, calls] : record.operators) record.calls += calls;
   SizeCounter counter(record);
   for (const ModuleEntry& entry : module.functions()) {
@@ -74,6 +78,10 @@ void RunRecorder::OnStep(RunStep step, TimeSpent time) {
   steps_.push_back({RunStepName(step), static_cast<uint32_t>(module), Now().wall_seconds - time.wall_seconds, time});
 }
 
+std::optional<size_t> RunRecorder::running_pass() const {
+  return running_.empty() ? std::nullopt : std::optional(running_.back().pass);
+}
+
 Status RunRecorder::EnterPassContext() {
   running_.clear();
   return {};
@@ -114,6 +122,7 @@ void RunRecorder::EndPass(const Module& module, PassOutcome outcome, TimeSpent e
   record.time -= run.begin;
   record.node_bytes = ArenaBytes(module);
   record.resident_bytes = ResidentBytes();
+  if (running_.empty()) modules_[record.module].cost_after = CostOf(module);
   if (record.composite) return;
   if (outcome == PassOutcome::Changed) RecordEffect(run, module, record);
   last_ = module;

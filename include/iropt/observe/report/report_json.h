@@ -1,6 +1,7 @@
 // The JSON of -report=json, which is also the data of the page.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 
@@ -15,19 +16,24 @@ struct RunSummary {
   std::string pipeline;  // as a string; empty if there is none
   int exit_code = 0;
   std::span<const RunDiagnostic> diagnostics = {};
+  std::string command = {};                           // the command line; empty if there is none
+  std::map<std::string, std::string> summaries = {};  // what the passes do, by name
 };
 
 // One line:
-//   {"report": {"version": "0.4.0", "pipeline": "FoldConstant", "exit_code": 0,
+//   {"report": {"version": "0.4.0", "command": "ir-opt -O3 in.ir", "pipeline": "FoldConstant", "exit_code": 0,
 //     "modules": [{"name": "in.ir", "relax_functions": 1, "prim_funcs": 0, "bindings": 4, "calls": 3,
-//                  "node_bytes": 4096, "operators": {"R.add": 3}}],
+//                  "node_bytes": 4096, "operators": {"R.add": 3},
+//                  "cost": {"multiply_adds": 64, "unknown_calls": 0, "constant_bytes": 16, "param_bytes": 64},
+//                  "cost_after": {...}}],
 //     "passes": [{"name": "FoldConstant", "module": 0, "depth": 1, "composite": false, "outcome": "changed",
 //                 "begin_ms": 0.1, "wall_ms": 0.1, "cpu_ms": 0.1, "node_bytes": 4096, "resident_bytes": 8388608,
 //                 "functions": {"added": [], "removed": [], "changed": ["main"]},
 //                 "bindings": {"added": 0, "removed": 1, "changed": 1},
 //                 "operators": {"R.add": {"before": 3, "after": 2}}, "attributes": false}],
 //     "steps": [{"name": "check", "module": 0, "begin_ms": 0.1, "wall_ms": 0.1}],
-//     "diagnostics": [{"severity": "error", "text": "in.ir: error: pass 'FoldConstant' failed"}]}}
+//     "diagnostics": [{"severity": "error", "text": "in.ir: error: pass 'FoldConstant' failed", "pass": 0}],
+//     "summaries": {"FoldConstant": "fold constant expressions"}}}
 // Only passes that changed something have the last four members.
 std::string RenderReportJson(const RunRecorder& run, const RunSummary& summary);
 

@@ -6,10 +6,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "iropt/observe/module_metrics.h"
 #include "iropt/observe/report/function_texts.h"
 #include "iropt/observe/report/pass_effect.h"
 #include "iropt/observe/run_step.h"
@@ -18,7 +20,7 @@
 
 namespace iropt {
 
-// A module as the passes find it.
+// A module as the passes find it, and what it costs after them.
 struct ModuleRecord {
   std::string name;
   size_t relax_functions = 0;
@@ -27,6 +29,8 @@ struct ModuleRecord {
   size_t calls = 0;
   size_t node_bytes = 0;
   std::map<std::string, uint64_t> operators = {};
+  ModuleCost cost = {};
+  ModuleCost cost_after = {};  // all passes
 };
 
 struct PassRecord {
@@ -71,6 +75,8 @@ class RunRecorder : public PassInstrument {
   const std::vector<ModuleRecord>& modules() const { return modules_; }
   const std::vector<PassRecord>& passes() const { return passes_; }  // in the order in which they begin
   const std::vector<StepRecord>& steps() const { return steps_; }
+  // The index of the innermost pass that runs.
+  std::optional<size_t> running_pass() const;
   // Null if none are kept.
   const FunctionTexts* texts() const { return texts_.get(); }
 

@@ -1,4 +1,5 @@
-// The dataflow graph of a function, from its text: nodes {title, name, detail, line, kind, inputs: [node index]}.
+// The dataflow graph of a function, from its text: nodes {title, name, detail, line, kind, inputs: [node index], weights:
+// [text]}. Constants and parameters that are weights are part of the nodes that use them.
 
 const kString = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
 const kName = /[A-Za-z_]\w*/g;
@@ -115,7 +116,8 @@ function relaxGraph(lines) {
     const result2 = value.match(/(?:out_sinfo|sinfo_args)=(.*)\)$/);
     const detail = shortType(type || (result2 ? result2[1] : ''));
     const kind = value.startsWith('metadata[') || value.startsWith('R.const(') ? 'constant' : 'node';
-    graph.add({title: titleOf(value), name, detail, kind, line: at, inputs: graph.uses(value)});
+    const constants = [...value.matchAll(/metadata\["relax\.expr\.Constant"\]\[\d+\]/g)].map((match) => match[0]);
+    graph.add({title: titleOf(value), name, detail, kind, line: at, inputs: graph.uses(value), weights: kind === 'node' ? constants : []});
   });
   return graph.nodes;
 }
@@ -150,9 +152,46 @@ function loopGraph(lines) {
   return nodes;
 }
 
+// What operators do, by words of their names: the first kind that fits.
+const kOperatorKinds = [
+  ['product', /conv|matmul|dense|linear|einsum|attention|gemm|bmm/],
+  ['data', /reshape|permute|transpose|concat|split|slice|expand_dims|squeeze|flatten|broadcast_to|take|gather|scatter|astype|cast|layout|pad|tile|repeat|flip|stack/],
+  ['reduction', /norm|softmax|pool|sum|mean|max$|min$|argm|variance|cumsum|topk|sort/],
+];
+
+function operatorKind(title) {
+  if (title === 'return' || title === 'if') return '';
+  const found = kOperatorKinds.find(([, words]) => words.test(title));
+  return found ? found[0] : 'elementwise';
+}
+
+const kFewParameters = 8;  // all of which may be inputs
+
+// The constants, and the parameters that are weights: those after the inputs that the function states, or else, of many,
+// those that no call has as its first operand.
+function weightsAmong(nodes, lines) {
+  const stated = lines.slice(0, 12).join(' ').match(/"num_input": (?:T\.int64\()?(\d+)/);
+  let seen = 0;
+  const hasFew = nodes.filter((node) => node.kind === 'input').length <= kFewParameters;
+  const isFirst = new Set(nodes.map((node) => node.inputs[0]));
+  return new Set(nodes.filter((node, index) => node.kind === 'constant' ||
+      (node.kind === 'input' && (stated ? seen++ >= Number(stated[1]) : !hasFew && !isFirst.has(index)))));
+}
+
+function foldWeights(nodes, lines) {
+  const weights = weightsAmong(nodes, lines);
+  const kept = nodes.filter((node) => !weights.has(node) || !nodes.some((user) => user.inputs.some((input) => nodes[input] === node)));
+  const numbers = new Map(kept.map((node, index) => [node, index]));
+  return kept.map((node) => ({
+    ...node,
+    weights: [...(node.weights || []), ...node.inputs.map((input) => nodes[input]).filter((input) => !numbers.has(input)).map((input) => `${input.name} ${input.detail}`.trim())],
+    inputs: node.inputs.map((input) => numbers.get(nodes[input])).filter((input) => input !== undefined),
+  }));
+}
+
 function graphOf(fn, lines) {
   const kind = data.functions[fn].kind;
-  if (kind === 'relax') return relaxGraph(lines);
+  if (kind === 'relax') return foldWeights(relaxGraph(lines), lines);
   return kind === 'tir' ? loopGraph(lines) : [];
 }
 

@@ -129,14 +129,18 @@ function foldRow(fold, makeRow) {
 
 // The table for a change; `fn` is the function.
 function renderDiff(fn, passIndex, steps) {
-  const before = linesAt(fn, versionBefore(fn, passIndex));
+  return renderSteps(linesAt(fn, versionBefore(fn, passIndex)), steps, functionName(fn));
+}
+
+// The table for steps from some lines to others.
+function renderSteps(before, steps, name) {
   const rows = foldRows(diffRows(before, steps));
   const isOneSided = before.length === 0 || rows.every((row) => row.kind === 'remove');
   const isNarrow = narrow.matches || isOneSided;
   const makeRow = isNarrow ? narrowRow : wideRow;
   const columns = isNarrow ? ['c-number', 'c-sign', 'c-code'] : ['c-number', 'c-sign', 'c-code', 'c-number', 'c-sign', 'c-code'];
   const body = h('tbody', {});
-  const table = h('table', {class: 'diff', 'aria-label': 'Difference of ' + functionName(fn)},
+  const table = h('table', {class: 'diff', 'aria-label': 'Difference of ' + name},
                   h('colgroup', {}, columns.map((name) => h('col', {class: name}))), body);
   const around = h('div', {class: 'scroll'}, table);
   let previous = 'keep';

@@ -1,11 +1,15 @@
-// Layered drawing of a graph: layers by longest path, crossings reduced by barycentres, long edges bent around nodes.
+// Layered drawing of a graph: layers by longest path, crossings reduced by barycentres, long edges bent around nodes. A long
+// graph continues at the top of the next column, as text of a newspaper does.
 // Source: K. Sugiyama, S. Tagawa, M. Toda, "Methods for Visual Understanding of Hierarchical System Structures" (1981).
 
 const kNodeHeight = 40;
 const kRankGap = 34;
 const kNodeGap = 18;
+const kColumnGap = 60;
+const kReadable = 0.8;  // the least scale at which texts are read
 const kSweeps = 6;
 const kMostBends = 3000;
+const kLongEdge = 12;  // ranks
 
 function nodeWidth(node) {
   const longest = Math.max(node.title.length * 7.4, node.detail.length * 6.2 + (node.name && node.name !== node.title ? node.name.length * 6.2 + 12 : 0));
@@ -50,13 +54,59 @@ function layOut(nodes) {
   const ranks = [];
   for (const box of all) (ranks[box.rank] = ranks[box.rank] || []).push(box);
   orderRanks(ranks);
-  const width = placeRanks(ranks);
+  placeRanks(ranks);
+  const size = breakIntoColumns(ranks);
   return {
     nodes: boxes,
-    edges: edges.map(({from, to, chain}) => ({from, to, points: chain.map((box) => [box.x, box.y])})),
-    width,
-    height: ranks.length * (kNodeHeight + kRankGap) - kRankGap,
+    edges: edges.map(({from, to, chain}) => ({from, to, points: chain.map((box) => [box.x, box.y, box.gutter])})),
+    ...size,
   };
+}
+
+// The place for the drawing on the screen, as page.css says.
+function roomForGraph() {
+  return {width: Math.max(byId('detail').clientWidth - 50, 200), height: Math.max(window.innerHeight - 400, 320)};
+}
+
+const heightOf = (count) => count * (kNodeHeight + kRankGap) - kRankGap;
+
+// The widths of columns of so many ranks.
+function columnsOf(ranks, length) {
+  const columns = [];
+  for (let begin = 0; begin < ranks.length; begin += length) {
+    const boxes = ranks.slice(begin, begin + length).flat();
+    const left = Math.min(...boxes.map((box) => box.x - box.w / 2));
+    columns.push({begin, left, width: Math.max(...boxes.map((box) => box.x + box.w / 2)) - left});
+  }
+  return columns;
+}
+
+// Moves the ranks to as many columns as make the drawing largest on the screen; one if it is readable then.
+function breakIntoColumns(ranks) {
+  const room = roomForGraph();
+  const widthOf = (columns) => columns.reduce((sum, column) => sum + column.width, 0) + (columns.length - 1) * kColumnGap;
+  const scaleOf = (columns, length) => Math.min(room.width / widthOf(columns), room.height / heightOf(length));
+  let best = {columns: columnsOf(ranks, ranks.length), length: ranks.length};
+  best.scale = scaleOf(best.columns, best.length);
+  const most = best.scale >= kReadable ? 1 : Math.min(60, ranks.length);
+  for (let count = 2; count <= most; ++count) {
+    const length = Math.ceil(ranks.length / count);
+    const columns = columnsOf(ranks, length);
+    const scale = scaleOf(columns, length);
+    if (scale > best.scale) best = {columns, length, scale};
+  }
+  let x = 0;
+  for (const column of best.columns) {
+    ranks.slice(column.begin, column.begin + best.length).forEach((rank, row) => {
+      for (const box of rank) {
+        box.x += x - column.left;
+        box.y = row * (kNodeHeight + kRankGap) + kNodeHeight / 2;
+        box.gutter = x - kColumnGap / 2;
+      }
+    });
+    x += column.width + kColumnGap;
+  }
+  return {width: x - kColumnGap, height: heightOf(best.length)};
 }
 
 function orderRanks(ranks) {
@@ -78,11 +128,10 @@ function orderRanks(ranks) {
 
 // Nodes want to be in the middle of their neighbours; nodes of a rank keep their order and distance.
 function placeRanks(ranks) {
-  ranks.forEach((rank, index) => {
+  ranks.forEach((rank) => {
     let x = 0;
     for (const box of rank) {
       box.x = x + box.w / 2;
-      box.y = index * (kNodeHeight + kRankGap) + kNodeHeight / 2;
       x += box.w + kNodeGap;
     }
   });
@@ -99,20 +148,12 @@ function placeRanks(ranks) {
     ranks.forEach((rank) => pull(rank, 'above'));
     [...ranks].reverse().forEach((rank) => pull(rank, 'below'));
   }
-  let least = Infinity;
-  let most = 0;
-  for (const box of ranks.flat()) least = Math.min(least, box.x - box.w / 2);
-  for (const box of ranks.flat()) {
-    box.x -= least;
-    most = Math.max(most, box.x + box.w / 2);
-  }
-  return most;
 }
 
 function pathOf(points) {
   const top = kNodeHeight / 2;
   let path = '';
-  points.forEach(([x, y], i) => {
+  points.forEach(([x, y, gutter], i) => {
     if (i === 0) {
       path = `M${x.toFixed(1)} ${y + top}`;
       return;
@@ -121,6 +162,10 @@ function pathOf(points) {
     const [oldX, oldY] = points[i - 1];
     const from = i === 1 ? oldY + top : oldY;
     const to = isLast ? y - top - 4 : y;
+    if (y <= oldY) {  // to the next column
+      path += `C${oldX.toFixed(1)} ${from + 30} ${gutter.toFixed(1)} ${from + 30} ${gutter.toFixed(1)} ${from}V${to}C${gutter.toFixed(1)} ${to - 30} ${x.toFixed(1)} ${to - 30} ${x.toFixed(1)} ${to}`;
+      return;
+    }
     const middle = (from + to) / 2;
     path += `C${oldX.toFixed(1)} ${middle} ${x.toFixed(1)} ${middle} ${x.toFixed(1)} ${to}`;
   });
@@ -139,7 +184,7 @@ function drawGraph(nodes, changed, onNode) {
   const layout = layOut(nodes);
   const arrow = 'arrow-' + ++drawings;
   const scene = svg('g', {});
-  const edgeElements = layout.edges.map((edge) => svg('path', {d: pathOf(edge.points), class: 'edge', 'marker-end': `url(#${arrow})`}));
+  const edgeElements = layout.edges.map((edge) => svg('path', {d: pathOf(edge.points), class: edge.points.some(([, y], i) => i > 0 && y <= edge.points[i - 1][1]) && edge.points.length > kLongEdge ? 'edge long' : 'edge', 'marker-end': `url(#${arrow})`}));
   scene.append(...edgeElements);
   const nodeElements = layout.nodes.map((node) => drawNode(node, changed.has(node.line)));
   scene.append(...nodeElements);
@@ -160,25 +205,47 @@ function drawGraph(nodes, changed, onNode) {
                       svg('defs', {}, svg('marker', {id: arrow, viewBox: '0 0 6 6', refX: 4, refY: 3, markerWidth: 6, markerHeight: 6, orient: 'auto'},
                                           svg('path', {d: 'M0 0L6 3L0 6z', class: 'head'}))),
                       scene);
-  const first = layout.nodes.reduce((top, node) => (node.y < top.y ? node : top));
-  return withZoom(picture, layout.width, layout.height, first.x);
+  return withZoom(picture, layout.width, layout.height);
 }
 
 function drawNode(node, isChanged) {
   const left = node.x - node.w / 2;
   const subtitle = node.kind === 'input' || node.name === '' || node.name === node.title ? node.detail : `${node.name}  ${node.detail}`;
   const hasTwo = subtitle.trim() !== '';
-  const element = svg('g', {class: `node ${node.kind}${isChanged ? ' touched' : ''}`, tabindex: 0, role: 'button', 'aria-label': `${node.title} ${subtitle}`},
-                      svg('title', {}, `${node.title}\n${subtitle}`),
+  const weights = node.weights || [];
+  const kind = node.kind === 'node' ? operatorKind(node.title) : '';
+  const element = svg('g', {class: `node ${node.kind} ${kind}${isChanged ? ' touched' : ''}`, tabindex: 0, role: 'button', 'aria-label': `${node.title} ${subtitle}`},
+                      svg('title', {}, [node.title, subtitle, ...weights.map((weight) => 'weight ' + weight)].join('\n')),
                       svg('rect', {x: left, y: node.y - kNodeHeight / 2, width: node.w, height: kNodeHeight, rx: node.kind === 'node' ? 6 : 20}),
                       svg('text', {x: node.x, y: node.y + (hasTwo ? -3 : 4), class: 'title'}, shorten(node.title, node.w, 7.2)));
   if (hasTwo) element.append(svg('text', {x: node.x, y: node.y + 12, class: 'detail-text'}, shorten(subtitle, node.w, 6)));
+  // A mark at the left edge: the node has weights.
+  if (weights.length > 0) element.append(svg('circle', {cx: left, cy: node.y, r: 4, class: 'weight'}));
   return element;
 }
 
+const kDrawn = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'font', 'text-anchor'];
+
+// Saves the whole picture, with the colours that it has on the screen.
+function saveSvg(picture, width, height, margin) {
+  const copy = picture.cloneNode(true);
+  const originals = picture.querySelectorAll('rect, path, text, circle');
+  copy.querySelectorAll('rect, path, text, circle').forEach((element, i) => {
+    const style = getComputedStyle(originals[i]);
+    element.setAttribute('style', kDrawn.map((name) => `${name}:${style.getPropertyValue(name)}`).join(';'));
+  });
+  copy.classList.remove('far');
+  copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+  copy.setAttribute('viewBox', `${-margin} ${-margin} ${width + 2 * margin} ${height + 2 * margin}`);
+  copy.setAttribute('width', width + 2 * margin);
+  copy.setAttribute('height', height + 2 * margin);
+  const url = URL.createObjectURL(new Blob([copy.outerHTML], {type: 'image/svg+xml'}));
+  h('a', {href: url, download: 'graph.svg'}).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
 // Drags move the picture; buttons, the wheel with Ctrl and two fingers zoom.
-// `focus` is the place in a wide picture to begin at.
-function withZoom(picture, width, height, focus) {
+function withZoom(picture, width, height) {
   const margin = 16;
   const view = {x: -margin, y: -margin, scale: 1};
   const frame = h('div', {class: 'graph-frame'});
@@ -186,23 +253,22 @@ function withZoom(picture, width, height, focus) {
   const apply = () => {
     const box = frame.getBoundingClientRect();
     picture.setAttribute('viewBox', `${view.x} ${view.y} ${Math.max(box.width, 1) / view.scale} ${Math.max(box.height, 1) / view.scale}`);
+    picture.classList.toggle('far', view.scale < 0.3);  // no text can be read
   };
   const zoom = (factor, cx, cy) => {
     const box = frame.getBoundingClientRect();
     const x = cx === undefined ? box.width / 2 : cx - box.left;
     const y = cy === undefined ? box.height / 2 : cy - box.top;
-    const scale = Math.min(Math.max(view.scale * factor, 0.05), 4);
+    const scale = Math.min(Math.max(view.scale * factor, 0.02), 4);
     view.x += x / view.scale - x / scale;
     view.y += y / view.scale - y / scale;
     view.scale = scale;
     apply();
   };
-  // The whole width if it stays readable, else the top at full size.
-  const fit = (least) => {
+  const fit = () => {
     const box = frame.getBoundingClientRect();
-    view.scale = Math.max(Math.min(box.width / (width + 2 * margin), box.height / (height + 2 * margin), 1), least);
-    const seen = box.width / view.scale;
-    view.x = width + 2 * margin <= seen ? (width - seen) / 2 : Math.min(Math.max(focus - seen / 2, -margin), width + margin - seen);
+    view.scale = Math.min(box.width / (width + 2 * margin), box.height / (height + 2 * margin), 1);
+    view.x = (width - box.width / view.scale) / 2;
     view.y = -margin;
     apply();
   };
@@ -230,8 +296,8 @@ function withZoom(picture, width, height, focus) {
   }, {passive: false});
   const button = (label, text, onclick) => h('button', {type: 'button', 'aria-label': label, title: label, onclick}, text);
   frame.append(picture, h('div', {class: 'zoom'}, button('Zoom in', '+', () => zoom(1.25)), button('Zoom out', '\u2212', () => zoom(0.8)),
-                          button('Show all', '\u2922', () => fit(0.05))));
-  requestAnimationFrame(() => fit(0.8));
+                          button('Show all', '\u2922', fit), button('Save as SVG', '\u2193', () => saveSvg(picture, width, height, margin))));
+  requestAnimationFrame(fit);
   new ResizeObserver(apply).observe(frame);
   return frame;
 }

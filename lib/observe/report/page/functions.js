@@ -1,6 +1,6 @@
 // The overview, and the views of a function and of an operator.
 
-const kMostNodes = 150;
+const kMostNodes = 4000;
 
 function functionItem(fn) {
   const {kind} = data.functions[fn];
@@ -22,51 +22,82 @@ function moduleNote(module) {
   return `${formatCount(module.relax_functions)} Relax, ${formatCount(module.prim_funcs)} PrimFuncs`;
 }
 
-function overview() {
+// "-": the module has calls whose multiply-adds the types do not tell, as of loops.
+function multiplyAddsTile() {
+  const unknown = costOfRun(data, 'unknown_calls');
+  const [before, after] = costOfRun(data, 'multiply_adds');
+  if (unknown[0] > 0 && before === 0) return null;
+  if (unknown[1] > unknown[0]) return tile('Multiply-adds', '\u2013', `${formatAmount(before)} before; now in loops`);
+  return changeTile('Multiply-adds', before, after, formatAmount);
+}
+
+function headline() {
+  const [before, after] = callsOfRun(data);
   const changed = leaves.filter((pass) => pass.outcome === 'changed').length;
-  const failed = leaves.filter((pass) => pass.outcome === 'failed');
+  const [weightsBefore, weights] = costOfRun(data, 'constant_bytes', 'param_bytes');
+  return h('dl', {class: 'tiles'}, changeTile('Operators', before, after), multiplyAddsTile(),
+           weightsBefore + weights > 0 ? changeTile('Weights', weightsBefore, weights, formatBytes) : null,
+           tile('Time in passes', formatTime(totalTime)), tile('Passes run', formatCount(leaves.length), `${formatCount(changed)} changed the module`));
+}
+
+// What is read when something is looked for.
+function details() {
   const first = data.modules[0];
+  const part = h('details', {class: 'details'}, h('summary', {}, 'Details'));
+  if (data.pipeline) part.append(h('pre', {class: 'pipeline', tabindex: 0, 'aria-label': 'The pipeline'}, data.pipeline));
+  if (first) {
+    part.append(h('dl', {class: 'tiles'}, tile('Functions of the input', formatCount(first.relax_functions + first.prim_funcs), moduleNote(first)),
+                  tile('Bindings of the input', formatCount(first.bindings), `${formatCount(first.calls)} calls`),
+                  leaves.length > 0 ? tile('Memory of the nodes', formatBytes(leaves[leaves.length - 1].node_bytes), `${formatBytes(first.node_bytes)} at first`) : null));
+  }
+  return part;
+}
+
+function overview(missing) {
+  const failed = leaves.filter((pass) => pass.outcome === 'failed');
   const view = [
-    h('div', {class: 'heading'}, h('h1', {}, 'Overview'), data.exit_code === 0 ? badge('succeeded') : h('span', {class: 'badge failed'}, `exit code ${data.exit_code}`)),
-    data.pipeline ? h('pre', {class: 'pipeline', tabindex: 0, 'aria-label': 'The pipeline'}, data.pipeline) : null,
-    h('dl', {class: 'tiles'}, tile('Time in passes', formatTime(totalTime)), tile('Passes run', formatCount(leaves.length), `${formatCount(changed)} changed the module`),
-      first ? tile('Functions of the input', formatCount(first.relax_functions + first.prim_funcs), moduleNote(first)) : null,
-      first ? tile('Bindings of the input', formatCount(first.bindings), `${formatCount(first.calls)} calls`) : null,
-      leaves.length > 0 ? tile('Nodes', formatBytes(leaves[leaves.length - 1].node_bytes), first ? `${formatBytes(first.node_bytes)} at first` : '') : null),
+    missing ? h('p', {class: 'note bad'}, missing) : null,
+    h('div', {class: 'heading'}, h('h1', {}, 'Overview'), data.exit_code === 0 ? badge('succeeded') : h('span', {class: 'badge failed'}, `exit code ${data.exit_code}`),
+      h('button', {type: 'button', class: 'compare', onclick: chooseOther}, 'Compare with another report\u2026')),
+    headline(),
+    data.command ? h('pre', {class: 'pipeline', tabindex: 0, 'aria-label': 'The command'}, `$ ${data.command}`) : null,
+    h('p', {class: 'summary'}, `ir-opt ${data.version}`),
   ];
   for (const pass of failed) view.push(h('p', {class: 'note bad'}, 'Failed: ', link(pass.name, passRoute(pass)), ' (pass ' + pass.number + ')'));
-  if (data.diagnostics.length > 0) view.push(diagnosticList());
+  if (data.diagnostics.length > 0) view.push(diagnosticList(data.diagnostics));
   if (data.exit_code !== 0 && failed.length === 0) view.push(h('p', {class: 'note bad'}, 'The run failed outside of the passes.'));
-  if (leaves.length > 1) view.push(h('h2', {}, 'Memory of the nodes after each pass'), memoryChart());
+  if (leaves.length > 1) view.push(h('h2', {}, 'Operators after each pass'), operatorChart());
   const slow = [...leaves].sort((a, b) => b.wall_ms - a.wall_ms).slice(0, 10);
   if (slow.length > 0) view.push(h('h2', {}, 'Slowest passes'), passTable(slow));
   const rows = operators.filter((row) => row.first !== row.last).map((row) => ({name: row.name, before: row.first, after: row.last}));
   rows.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before));
   view.push(h('h2', {}, 'Operators, before and after all passes'), rows.length > 0 ? operatorTable(rows) : h('p', {class: 'note'}, 'The numbers of calls are the same.'));
+  view.push(details());
   return view;
 }
 
 // What the run has reported.
-function diagnosticList() {
-  return h('ul', {class: 'diagnostics'}, data.diagnostics.map(({severity, text}) => h('li', {class: severity}, h('pre', {}, text))));
+function diagnosticList(diagnostics, hasLinks = true) {
+  return h('ul', {class: 'diagnostics'}, diagnostics.map(({severity, text, pass}) =>
+      h('li', {class: severity}, h('pre', {}, text), pass === undefined || !hasLinks ? null : h('p', {class: 'links'}, link(`pass ${passes[pass].number || ''} ${passes[pass].name}`, passRoute(passes[pass]))))));
 }
 
 // Bars, one for each pass.
-function memoryChart() {
-  const most = Math.max(1, ...leaves.map((pass) => pass.node_bytes));
-  const chart = h('div', {class: 'columns-chart', role: 'img', 'aria-label': `Memory of the nodes, at most ${formatBytes(most)}`});
+function operatorChart() {
+  const most = Math.max(1, ...leaves.map((pass) => pass.calls));
+  const chart = h('div', {class: 'columns-chart', role: 'img', 'aria-label': `Operators after each pass, at most ${formatCount(most)}`});
   for (const pass of leaves) {
-    const column = h('a', {href: '#' + passRoute(pass), tabindex: -1, title: `${pass.number} ${pass.name} \u2014 ${formatBytes(pass.node_bytes)}`, class: pass.kind}, h('i', {}));
-    column.firstChild.style.height = `${(100 * pass.node_bytes / most).toFixed(1)}%`;
+    const column = h('a', {href: '#' + passRoute(pass), tabindex: -1, title: `${pass.number} ${pass.name} \u2014 ${formatCount(pass.calls)}`, class: pass.kind}, h('i', {}));
+    column.firstChild.style.height = `${(100 * pass.calls / most).toFixed(1)}%`;
     chart.append(column);
   }
-  return h('div', {class: 'chart-frame'}, h('span', {class: 'chart-most'}, formatBytes(most)), chart);
+  return h('div', {class: 'chart-frame'}, h('span', {class: 'chart-most'}, formatCount(most)), chart);
 }
 
 // `after` is the number of a pass, or 0 for the input; without it, the function after all passes.
 function functionView(fn, after, wanted) {
   const func = data.functions[fn];
-  if (!func) return overview();
+  if (!func) return overview('There is no such function in this run.');
   const pass = leaves[after - 1];
   const version = after === undefined ? histories[fn].length : versionBefore(fn, pass ? pass.index + 1 : 0);
   const lines = linesAt(fn, version);
@@ -110,17 +141,20 @@ function graphPart(fn, lines, change) {
   const part = h('div', {});
   const show = (from) => {
     const window_ = graphWindow(nodes, from, kMostNodes);
-    const pages = h('p', {class: 'pages'}, changed.size > 0 ? [h('i', {class: 'key-touched'}), 'in the last change '] : null);
+    const kinds = [['product', 'products'], ['reduction', 'norms, reductions'], ['data', 'data movement'], ['elementwise', 'other']];
+    const pages = h('p', {class: 'pages'}, changed.size > 0 ? [h('i', {class: 'key-touched'}), 'changed last; '] : null);
+    const legend = h('span', {class: 'kinds'}, kinds.flatMap(([kind, text]) => [h('i', {class: kind}), text]));
     if (window_.shown < window_.total) {
       const page = (text, to) => h('button', {type: 'button', disabled: to < 0 || to >= window_.total, onclick: () => show(to)}, text);
       pages.append(page('\u2190', from - kMostNodes), ` nodes ${formatCount(from + 1)}\u2013${formatCount(from + window_.shown)} of ${formatCount(window_.total)} `, page('\u2192', from + kMostNodes));
     } else {
       pages.append(`${formatCount(window_.nodes.length)} nodes; drag to move, Ctrl and the wheel to zoom`);
     }
+    if (data.functions[fn].kind === 'relax') pages.append(legend);
     source.textContent = 'Choose a node to see its line.';
     const onNode = (node) => {
       source.replaceChildren();
-      appendClipped(source, `${lines[node.line].trim()}`, false, 1200);
+      appendClipped(source, [lines[node.line].trim(), ...(node.weights || []).map((weight) => '# weight ' + weight)].join('\n'), false, 1200);
     };
     part.replaceChildren(pages, drawGraph(window_.nodes, changed, onNode), source);
   };
@@ -130,7 +164,7 @@ function graphPart(fn, lines, change) {
 
 function operatorView(name) {
   const operator = operators.find((row) => row.name === name);
-  if (!operator) return overview();
+  if (!operator) return overview(`No module of this run has the operator ${name}.`);
   const body = h('tbody', {});
   const around = h('div', {class: 'scroll'}, h('table', {class: 'numbers'},
       h('thead', {}, h('tr', {}, ['Pass', 'Change', 'Calls after it'].map((title, i) => h('th', {scope: 'col', class: i === 0 ? '' : 'right'}, title)))), body));

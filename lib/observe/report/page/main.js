@@ -67,6 +67,7 @@ function show() {
   if (route.has('pass') || route.has('group')) view = passView(passAt(route));
   else if (route.has('function')) view = functionView(functionAt(route), number('after'), route.get('view'));
   else if (route.has('operator')) view = operatorView(route.get('operator'));
+  else if (route.has('compare') && other) view = comparison();
   else view = overview();
   detail.replaceChildren(...view.flat().filter((part) => part !== null));
   detail.scrollTop = 0;
@@ -147,9 +148,9 @@ for (const tab of kTabs) {
     setQuery('');
   });
 }
-for (const [id, isEven] of [['scale-time', false], ['scale-even', true]]) {
-  byId(id).addEventListener('click', () => {
-    evenScale = isEven;
+for (const name of kScales) {
+  byId('scale-' + name).addEventListener('click', () => {
+    scale = name;
     renderTimeline();
     markSelected();
   });

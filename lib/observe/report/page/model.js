@@ -102,6 +102,18 @@ function functionAt(route) {
   return found < 0 ? undefined : found;
 }
 
+// The first and the last number of a sum over the modules of a run.
+function callsOfRun(run) {
+  const first = run.modules.reduce((sum, module) => sum + module.calls, 0);
+  const changes = run.passes.flatMap((pass) => Object.values(pass.operators || {}));
+  return [first, changes.reduce((sum, n) => sum + n.after - n.before, first)];
+}
+
+function costOfRun(run, ...members) {
+  const sum = (cost) => run.modules.reduce((total, module) => members.reduce((all, member) => all + module[cost][member], total), 0);
+  return [sum('cost'), sum('cost_after')];
+}
+
 function moduleLabel(index) {
   return data.modules.length > 1 ? data.modules[index].name : '';
 }
@@ -129,6 +141,13 @@ const operators = (() => {
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 })();
 
+// The number of all calls after each pass, and how many more they are than before it.
+const callsOf = data.modules.map((module) => module.calls);
+for (const pass of leaves) {
+  pass.newCalls = Object.values(pass.operators || {}).reduce((sum, n) => sum + n.after - n.before, 0);
+  pass.calls = callsOf[pass.module] += pass.newCalls;
+}
+
 const totalTime = passes.filter((pass) => pass.depth === 0).reduce((sum, pass) => sum + pass.wall_ms, 0);
 
 const longestTime = Math.max(1e-9, ...leaves.map((pass) => pass.wall_ms));
@@ -153,6 +172,18 @@ function formatTime(ms) {
   if (ms >= 1000) return (ms / 1000).toFixed(2) + ' s';
   if (ms >= 10) return ms.toFixed(1) + ' ms';
   return ms >= 0.1 ? ms.toFixed(2) + ' ms' : Math.round(ms * 1000) + ' \u00b5s';
+}
+
+// "1.82 G" for big numbers.
+function formatAmount(n) {
+  if (Math.abs(n) < 10000) return formatCount(n);
+  const units = ['', ' k', ' M', ' G', ' T', ' P'];
+  let unit = 0;
+  while (Math.abs(n) >= 1000 && unit + 1 < units.length) {
+    n /= 1000;
+    ++unit;
+  }
+  return n.toPrecision(3) + units[unit];
 }
 
 function formatBytes(bytes) {

@@ -1,11 +1,13 @@
 // The timeline, the list of passes, and the view of one pass.
 
-let evenScale = leaves.length > 60;
+let scale = leaves.length > 60 ? 'even' : 'passes';  // or 'all', with what is not in passes
+
+const kScales = ['passes', 'all', 'even'];
 
 // The spans of the timeline: {from, to, depth} in parts of the whole.
 function timelineSpans() {
   const spans = [];
-  if (evenScale) {
+  if (scale === 'even') {
     const width = 1 / Math.max(leaves.length, 1);
     let done = 0;
     passes.forEach((pass, index) => {
@@ -16,7 +18,7 @@ function timelineSpans() {
     });
     return {spans, total: 0};
   }
-  const steps = data.steps.filter((step) => step.name !== 'passes');
+  const steps = scale === 'all' || passes.length === 0 ? data.steps.filter((step) => step.name !== 'passes') : [];
   const all = [...passes, ...steps];
   const begin = Math.min(...all.map((span) => span.begin_ms));
   const total = Math.max(1e-6, ...all.map((span) => span.begin_ms + span.wall_ms - begin));
@@ -52,8 +54,7 @@ function renderTimeline() {
   }));
   byId('axis').replaceChildren(...(total === 0 ? [h('span', {}, '1'), h('span', {}, `${formatCount(leaves.length)} passes`)] :
       [0, 0.25, 0.5, 0.75, 1].map((part) => h('span', {}, part === 0 ? '0' : formatTime(part * total)))));
-  byId('scale-time').setAttribute('aria-pressed', String(!evenScale));
-  byId('scale-even').setAttribute('aria-pressed', String(evenScale));
+  for (const name of kScales) byId('scale-' + name).setAttribute('aria-pressed', String(name === scale));
 }
 
 // "-2 R.add, +1 R.multiply"; the biggest changes.
@@ -78,9 +79,15 @@ function passItem(pass) {
   return h('a', {class: `item pass ${pass.kind}`, href: '#' + passRoute(pass), 'data-route': passRoute(pass)},
            h('span', {class: 'line'},
              h('span', {class: 'index'}, String(pass.number)), h('i', {class: 'dot ' + pass.kind}),
-             h('span', {class: 'name'}, pass.name), h('span', {class: 'hidden'}, pass.outcome), h('span', {class: 'time'}, formatTime(pass.wall_ms))),
+             h('span', {class: 'name'}, pass.name), reportedBy(pass), h('span', {class: 'hidden'}, pass.outcome), h('span', {class: 'time'}, formatTime(pass.wall_ms))),
            pass.kind === 'unchanged' && !effect ? null : h('span', {class: 'effect'}, effect || pass.kind),
            h('span', {class: 'track', 'aria-hidden': 'true'}, bar));
+}
+
+// A number of remarks, warnings and errors in the list.
+function reportedBy(pass) {
+  const count = data.diagnostics.filter((diagnostic) => diagnostic.pass === pass.index).length;
+  return count === 0 ? null : h('span', {class: 'kind', title: 'messages of the pass'}, `${count} \u2709`);
 }
 
 function tile(label, value, note) {
@@ -109,11 +116,22 @@ function operatorTable(rows) {
   return around;
 }
 
+// "178, 20 fewer": fewer is what an optimizer is run for.
+function changeTile(label, before, after, format = formatCount) {
+  const change = after - before;
+  const note = change === 0 ? 'as before' : h('span', {class: change < 0 ? 'gain' : ''}, `${format(before)} before, ${formatChange(change, format)}`);
+  return tile(label, format(after), note);
+}
+
+function operatorTile(pass) {
+  return changeTile('Operators', pass.calls - pass.newCalls, pass.calls);
+}
+
 function memoryTiles(pass) {
   const before = [...passes.slice(0, pass.index)].reverse().find((other) => !other.composite && other.module === pass.module);
   const old = before ? before.node_bytes : data.modules[pass.module].node_bytes;
   const change = pass.node_bytes - old;
-  return [tile('Nodes', formatBytes(pass.node_bytes), change === 0 ? 'as before' : formatChange(change, formatBytes)),
+  return [tile('Memory of the nodes', formatBytes(pass.node_bytes), change === 0 ? 'as before' : formatChange(change, formatBytes)),
           pass.resident_bytes ? tile('Resident memory', formatBytes(pass.resident_bytes)) : null];
 }
 
@@ -145,20 +163,22 @@ function changeSection(pass, change, isOpen) {
 }
 
 function passView(pass) {
-  if (!pass) return overview();
+  if (!pass) return overview('There is no such pass in this run.');
   const counts = functionCounts(pass);
   const share = totalTime > 0 ? `${(100 * pass.wall_ms / totalTime).toFixed(1)}% of all passes` : '';
   const module = moduleLabel(pass.module);
   const view = [
     h('div', {class: 'heading'}, h('h1', {}, pass.composite ? '' : h('span', {class: 'index'}, `${pass.number}`), pass.title), pass.isRenaming ? badge('unchanged', kNamesAlone) : badge(pass.composite ? 'group' : pass.outcome),
       module ? h('span', {class: 'of'}, module) : null, h('span', {class: 'step-links'}, stepLink(pass, -1), stepLink(pass, 1))),
-    h('dl', {class: 'tiles'}, tile('Time', formatTime(pass.wall_ms), share), tile('Processor time', formatTime(pass.cpu_ms)), memoryTiles(pass),
-      pass.functions ? countTile('Functions', counts) : null, pass.bindings ? countTile('Bindings', pass.bindings) : null),
+    data.summaries[pass.name] ? h('p', {class: 'summary'}, data.summaries[pass.name]) : null,
+    h('dl', {class: 'tiles'}, tile('Time', formatTime(pass.wall_ms), share), pass.composite ? null : operatorTile(pass),
+      pass.functions ? countTile('Functions', counts) : null, pass.bindings ? countTile('Bindings', pass.bindings) : null, tile('Processor time', formatTime(pass.cpu_ms)), memoryTiles(pass)),
   ];
+  const reported = data.diagnostics.filter((diagnostic) => diagnostic.pass === pass.index);
   if (pass.outcome === 'failed') {
     view.push(h('p', {class: 'note bad'}, 'The pass failed, and the run ended here. The texts show the module before it.'));
-    if (data.diagnostics.length > 0) view.push(diagnosticList());
   }
+  if (reported.length > 0) view.push(diagnosticList(reported, false));
   if (pass.composite) return view.concat(groupTable(pass));
   const rows = Object.entries(pass.operators || {}).map(([name, n]) => ({name, ...n}));
   rows.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before));
@@ -188,9 +208,9 @@ function stepLink(pass, step) {
 function passTable(rows) {
   const body = h('tbody', {});
   const around = h('div', {class: 'scroll'}, h('table', {class: 'numbers'},
-      h('thead', {}, h('tr', {}, ['Pass', 'Time', 'Nodes', 'Effect'].map((name, i) => h('th', {scope: 'col', class: i === 1 || i === 2 ? 'right' : ''}, name)))), body));
+      h('thead', {}, h('tr', {}, ['Pass', 'Time', 'Operators', 'Effect'].map((name, i) => h('th', {scope: 'col', class: i === 1 || i === 2 ? 'right' : ''}, name)))), body));
   appendRows(body, rows, (pass) => h('tr', {}, h('td', {}, h('i', {class: 'dot ' + pass.kind}), link(pass.name, passRoute(pass))),
-                                     h('td', {class: 'right'}, formatTime(pass.wall_ms)), h('td', {class: 'right'}, formatBytes(pass.node_bytes)),
+                                     h('td', {class: 'right'}, formatTime(pass.wall_ms)), h('td', {class: 'right'}, pass.composite ? '' : formatCount(pass.calls)),
                                      h('td', {class: 'soft'}, briefEffect(pass) || (pass.composite ? '' : pass.outcome))), 100, around);
   return around;
 }

@@ -1,5 +1,5 @@
-"""drive_report.py [--failed] PAGE: uses the page of -report=PAGE on report.ir as a person would; prints a line for each part
-that works."""
+"""drive_report.py --failed|OTHER PAGE: uses the page of -report=PAGE on report.ir as a person would, and compares it with
+OTHER; prints a line for each part that works."""
 import os
 import sys
 
@@ -26,8 +26,17 @@ def drive_lists(page):
     print("passes", *names(page, "passes"))
     expect(page.text("h1"), "Overview", "heading")
     expect(page.count("#bars .bar:not(.step)"), 6, "bars of the timeline")
-    expect("\u221219" in page.text("#detail") or "R.multiply" in page.text("#detail"), True, "operators")
+    expect(page.texts(".tile dt")[:2], ["Operators", "Multiply-adds"], "the first numbers")
+    expect(page.text(".tile dd").startswith("12"), True, "operators after the passes")
+    expect("14 before, \u22122" in page.text(".tile small"), True, "operators before the passes")
+    expect("ir-opt -O3 -passes=Normalize," in page.text("pre.pipeline"), True, "the command")
     print("overview")
+
+    page.click("#scale-all")
+    expect(page.count("#bars .bar.step") > 0, True, "reading and writing in the timeline")
+    page.click("#scale-passes")
+    expect(page.count("#bars .bar.step"), 0, "only passes in the timeline")
+    print("timeline")
 
     page.press("/")
     page.type("un")
@@ -102,6 +111,13 @@ def drive_functions(page):
     expect(page.count(".edge") >= len(titles) - 2, True, "edges")
     page.eval("document.querySelector('.node.output').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
     expect(page.text(".source"), "return gv", "line of the node")
+    expect(page.eval("document.querySelector('.graph').getBBox().height > 0"), True, "a drawing")
+    page.eval("URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return 'data:,'; }")
+    page.eval("document.querySelector('.zoom [title=\"Save as SVG\"]').click()")
+    page.wait("window.saved")
+    expect(page.eval("new DOMParser().parseFromString(window.saved, 'image/svg+xml').querySelectorAll('rect').length"),
+           page.count(".graph rect"), "nodes of the saved picture")
+    page.eval("location.hash = 'function=main&after=0&view=graph'")
     page.click(".zoom button")
     page.eval("[...document.querySelectorAll('.item')].find(item => item.textContent.includes('twice')).click()")
     page.settle()
@@ -123,6 +139,22 @@ def drive_functions(page):
     page.eval("location.hash = 'group=pipeline'")
     page.wait("document.querySelector('.heading .badge').textContent === 'group'")
     print("addresses")
+
+
+def drive_comparison(page, other):
+    """Opens the page of a run of fewer passes."""
+    page.press("o")
+    page.call("Page.setInterceptFileChooserDialog", {"enabled": True})
+    page.click(".compare")
+    chooser = page.call("Runtime.evaluate", {"expression": "document.querySelector('#other')"})["result"]["objectId"]
+    page.call("DOM.setFileInputFiles", {"files": [os.path.abspath(other)], "objectId": chooser})
+    page.wait("document.querySelector('h1').textContent === 'This run and another one'")
+    rows = page.texts("#detail table:first-of-type tr")
+    expect(rows[1], "Operators141213+1", "the operators of both runs")
+    expect("DeadCodeElimination" in page.text("#detail") and "not run" in page.text("#detail"), True, "a pass of one run")
+    page.click("details.change summary")
+    expect(page.texts("tr.add .new.code") != [] or page.texts("tr.change .new.code") != [], True, "a difference of results")
+    print("comparison")
 
 
 def drive_looks(browser, page, path):
@@ -152,9 +184,11 @@ def main():
             expect("nope" in page.text(".diagnostics .error"), True, "the message of the failed pass")
             print("failed pass is marked")
         else:
+            other = sys.argv[1]
             drive_lists(page)
             drive_pass(page)
             drive_functions(page)
+            drive_comparison(page, other)
             drive_looks(browser, page, path)
         expect_no_problems(page, path)
 
