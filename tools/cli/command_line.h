@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/arguments.h"
@@ -15,14 +16,17 @@ namespace iropt {
 
 // The values of the flags of page_flags.def.
 struct PageFlags {
-  bool help = false;
+  std::string help;  // the page; empty: not asked for
   bool help_all = false;
   std::string completion;  // a shell; empty: not asked for
   bool man_page = false;
   bool version = false;
 
-  bool Any() const { return help || help_all || !completion.empty() || man_page || version; }
+  bool Any() const { return !help.empty() || help_all || !completion.empty() || man_page || version; }
 };
+
+// Prints a help, or reports why there is none; the exit code.
+int PrintHelp(std::string_view name, const Result<std::string>& text);
 
 // Prints the page that is asked for and returns the exit code; nothing if none is.
 std::optional<int> ShowPage(const ToolDescription& tool, const PageFlags& pages);

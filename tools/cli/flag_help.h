@@ -7,13 +7,21 @@
 #include <string_view>
 
 #include "cli/tool_description.h"
+#include "iropt/support/result.h"
 
 namespace iropt {
 
-inline constexpr size_t kFlagNameWidth = 40;
+inline constexpr size_t kFlagNameWidth = 34;
+// The page of -help alone.
+inline constexpr std::string_view kCommonPage = "common";
 
-// Wraps the text in lines of at most 100 characters that begin at the column `indent`; the first line is there already.
-std::string WrapText(std::string_view text, size_t indent);
+struct HelpRow {
+  std::string name;
+  std::string_view text;
+};
+
+// The lines of a help, broken to fit the terminal.
+std::string FitHelp(std::string_view text);
 
 // Calls `visit(flag, begins_group)` for all flags, group by group in the order in which the table begins them.
 template <class Visit>
@@ -26,13 +34,18 @@ void ForEachFlag(std::span<const Flag> flags, Visit visit) {
   }
 }
 
-// One line for each flag, by group; with details, also what else there is to say.
+// A row for each flag, by group; with details, also what else there is to say.
 std::string RenderFlags(std::span<const Flag> flags, bool with_details);
+// The same of other things.
+std::string RenderRows(std::span<const HelpRow> rows);
 
 // The top of the help: what the tool does, and how it is called.
 std::string RenderHelpHead(const ToolDescription& tool);
-// The help of a tool; with details, that of -help-all.
-std::string RenderHelp(const ToolDescription& tool, bool with_details);
+// The help of a tool: examples, its common flags or all of them, and where there is more, without an end of the line.
+std::string RenderHelp(const ToolDescription& tool);
+std::string RenderHelpAll(const ToolDescription& tool);
+// The page of -help=PAGE: a group of flags, a flag, `flags` or `exit-codes`; the error suggests one.
+Result<std::string> RenderHelpPage(const ToolDescription& tool, std::string_view page);
 
 // Explanation of how flags are written.
 inline constexpr std::string_view kFlagRules =

@@ -17,6 +17,8 @@ struct ToolDescription {
   std::span<const Flag> flags;
   std::string_view examples;    // lines of commands with their meaning, indented
   std::string_view exit_codes;  // lines of codes with their meaning, indented
+  // The flags that -help shows; none: all of them.
+  std::span<const std::string_view> common = {};
 };
 
 }  // namespace iropt

@@ -172,7 +172,7 @@ Result<CommandLine> ParseRun(const Arguments& arguments, const Mode* mode) {
 }
 
 int RunLine(const CommandLine& line) {
-  if (line.help_pipelines) return PrintToStdout(kIrOpt, kPipelines);
+  if (line.help_pipelines) return PrintHelp(kIrOpt, std::string(kPipelines));
   if (line.build.cache_dir || line.build.writes_dependencies) return RunBuildStep(line.driver, line.build);
   return RunDriver(line.driver);
 }

@@ -39,10 +39,16 @@ constexpr size_t kInstrumentFlags = 0
 #undef IROPT_FLAG
     ;
 
+constexpr std::string_view kCommonFlags[] = {"output",      "opt-level", "passes",        "target",          "mode",
+                                             "input-shape", "sym",       "verify-each",   "check-semantics", "report",
+                                             "metrics",     "bisect",    "print-changed", "quiet",           "threads",
+                                             "list-passes", "help-pass", "version"};
+
 constexpr bool IsOurs(std::string_view name) {
   return std::ranges::find(kFlags, name, &Flag::name) != std::ranges::end(kFlags);
 }
 
+static_assert(std::ranges::all_of(kCommonFlags, IsOurs), "the common flags are flags of ir-opt");
 static_assert(std::ranges::none_of(kForeignFlags, IsOurs, &ForeignFlag::name), "a flag of ir-opt is not foreign");
 static_assert(std::ranges::all_of(kForeignFlags,
                                   [](const ForeignFlag& row) { return row.ours.empty() || IsOurs(row.our_name()); }),
@@ -64,7 +70,8 @@ ToolDescription Description() {
           .file_meaning = "a module to read; '-' or nothing: the standard input",
           .flags = kFlags,
           .examples = kExamples,
-          .exit_codes = kExitCodes};
+          .exit_codes = kExitCodes,
+          .common = kCommonFlags};
 }
 
 }  // namespace iropt

@@ -2,49 +2,57 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "cli/flag_help.h"
 #include "cli/foreign_flags.h"
 #include "ir-opt/flag_table.h"
 #include "ir-opt/modes/mode.h"
 #include "ir-opt/topics.h"
+#include "iropt/driver/catalog.h"
 
 namespace iropt {
 
 namespace {
 
+constexpr std::string_view kCommandsPage = "commands";
+constexpr std::string_view kPipelinesPage = "pipelines";
+constexpr std::string_view kForeignPage = "other-tools";
+
 std::string RenderForeignFlags() {
-  std::string out = "\nFlags of other tools, and what ir-opt has for them:\n";
-  for (const ForeignFlag& flag : kForeignFlags) {
-    const std::string name = fmt::format("  -{} ({})", flag.name, flag.tool);
-    const std::string_view answer = flag.ours.empty() ? flag.why : flag.ours;
-    // A long name leaves no room beside it.
-    out += name.size() < kFlagNameWidth ? fmt::format("{:{}}{}\n", name, kFlagNameWidth, answer)
-                                        : fmt::format("{}\n{:{}}{}\n", name, "", kFlagNameWidth, answer);
-  }
-  return out;
+  std::vector<HelpRow> rows;
+  for (const ForeignFlag& flag : kForeignFlags)
+    rows.push_back({fmt::format("-{} ({})", flag.name, flag.tool), flag.ours.empty() ? flag.why : flag.ours});
+  return "Flags of other tools, and what ir-opt has for them:\n" + RenderRows(rows);
 }
 
 std::string RenderModes() {
-  std::string out = "\nCommands, which have flags and help of their own, as in 'ir-opt diff -help':\n";
-  for (const Mode* mode : Modes()) {
-    const std::string name = fmt::format("  {} {}", mode->name, mode->usage);
-    out += name.size() < kFlagNameWidth ? fmt::format("{:{}}{}\n", name, kFlagNameWidth, mode->summary)
-                                        : fmt::format("{}\n{:{}}{}\n", name, "", kFlagNameWidth, mode->summary);
-  }
-  return out;
+  std::vector<HelpRow> rows;
+  for (const Mode* mode : Modes()) rows.push_back({fmt::format("{} {}", mode->name, mode->usage), mode->summary});
+  return "Commands, which have flags and help of their own, as in 'ir-opt diff -help':\n" + RenderRows(rows);
+}
+
+std::string RenderCommonPage() {
+  return fmt::format("{}, {}, {}, {}, or the name of a pass; also man ir-opt\n", RenderHelp(Description()),
+                     kCommandsPage, kPipelinesPage, kForeignPage);
 }
 
 }  // namespace
 
-std::string RenderHelp() {
-  return RenderHelpHead(Description()) + RenderFlags(Flags(), /*with_details=*/false) + RenderModes() +
-         fmt::format("\nExit codes:\n{}\nMore: -help-all, -help-pipelines, -help-pass=NAME, man ir-opt\n", kExitCodes);
+std::string RenderIrOptHelpAll() {
+  return fmt::format("{}\n{}\n{}", RenderHelpAll(Description()), RenderModes(), RenderForeignFlags());
 }
 
-std::string RenderHelpAll() {
-  return RenderHelpHead(Description()) + RenderFlags(Flags(), /*with_details=*/true) + RenderModes() +
-         RenderForeignFlags() +
-         fmt::format("\n{}\n\nExamples:\n{}\nExit codes:\n{}", WrapText(kFlagRules, 0), kExamples, kExitCodes);
+Result<std::string> RenderIrOptHelpPage(std::string_view page, const PassRegistry& registry) {
+  if (page == kCommonPage) return RenderCommonPage();
+  if (page == kCommandsPage) return RenderModes();
+  if (page == kPipelinesPage) return std::string(kPipelines);
+  if (page == kForeignPage) return RenderForeignFlags();
+  Result<std::string> text = RenderHelpPage(Description(), page);
+  if (text.ok()) return text;
+  Result<std::string> pass = DescribePass(page, registry);
+  if (pass.ok()) return pass;
+  return text;
 }
 
 }  // namespace iropt

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+
+#include "iropt/pass/registry.h"
+#include "iropt/support/result.h"
 
 namespace iropt {
 
-// One line for each flag, by group, the exit codes and where to read on. No line is longer than 100 characters.
-std::string RenderHelp();
 // The detailed help of all flags.
-std::string RenderHelpAll();
+std::string RenderIrOptHelpAll();
+// The page of -help=PAGE: those of every tool, of commands, pipelines and flags of other tools, and of passes.
+Result<std::string> RenderIrOptHelpPage(std::string_view page, const PassRegistry& registry);
 
 }  // namespace iropt

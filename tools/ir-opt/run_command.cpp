@@ -18,14 +18,13 @@ Result<CommandLine> ParseWithoutMode(const Arguments& arguments) { return ParseR
 // Some pages have more than those of other tools.
 int RunLineOrPage(const CommandLine& line) {
   const PageFlags& pages = line.pages;
-  if (pages.help || pages.help_all) return PrintToStdout(kIrOpt, pages.help ? RenderHelp() : RenderHelpAll());
-  if (pages.man_page) {
-    CompilerInstance compiler;
-    if (const Status loaded = compiler.LoadPlugins(line.driver.pipeline.plugins); !loaded.ok())
-      return ReportToolError(kIrOpt, loaded.error());
-    return PrintToStdout(kIrOpt, RenderIrOptManPage(compiler.registry()));
-  }
-  return ShowPage(Description(), pages).value_or(-1);
+  if (pages.help_all) return PrintHelp(kIrOpt, RenderIrOptHelpAll());
+  if (pages.help.empty() && !pages.man_page) return ShowPage(Description(), pages).value_or(-1);
+  CompilerInstance compiler;
+  if (const Status loaded = compiler.LoadPlugins(line.driver.pipeline.plugins); !loaded.ok())
+    return ReportToolError(kIrOpt, loaded.error());
+  if (!pages.help.empty()) return PrintHelp(kIrOpt, RenderIrOptHelpPage(pages.help, compiler.registry()));
+  return PrintToStdout(kIrOpt, RenderIrOptManPage(compiler.registry()));
 }
 
 }  // namespace

@@ -6,13 +6,10 @@
 namespace iropt {
 
 inline constexpr std::string_view kExamples =
-    R"(  ir-opt in.ir                                          read, check and print
-  ir-opt -O3 in.ir -o out.ir                            optimize
-  ir-opt -O3 -passes='FoldConstant,fixpoint(DeadCodeElimination)' -print-after-all in.ir
-  ir-opt -O1 -passes='default<O3>' -explain-pipeline in.ir -o /dev/null
-  ir-opt -verify-only in.ir                             check
-  ir-opt -diff a.ir b.ir                                compare two modules
-  ir-opt -extract=main:lv3..lv7 in.ir -o part.ir        make a module of some bindings
+    R"(  ir-opt -O3 model.onnx -o small.onnx            optimize a model
+  ir-opt -O3 -report in.ir -o out.ir             and print what each pass did
+  ir-opt -passes=FoldConstant,FuseOps in.ir      run these passes
+  ir-opt verify in.ir                            check a module
 )";
 
 inline constexpr std::string_view kExitCodes = R"(  0  done

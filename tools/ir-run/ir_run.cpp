@@ -22,9 +22,10 @@ namespace {
 constexpr std::string_view kName = "ir-run";
 
 constexpr std::string_view kExamples =
-    R"(  ir-run -inputs=in.npz -output=out.npz in.ir                   run 'main'
-  ir-run -entry=forward -random-inputs -sym=n=16 -print in.ir   run on random inputs, print the results
-  ir-run -O3 -inputs=in.npz -check=out.npz in.ir                optimize, run, and compare
+    R"(  ir-run -inputs=in.npz -output=out.npz in.ir        run 'main'
+  ir-run -random-inputs -sym=n=16 -print in.ir       print random results
+  ir-run -O3 -inputs=in.npz -check=out.npz in.ir     optimize, run, and compare
+  ir-run -random-inputs -repeat=100 model.onnx       measure the time of a call
 )";
 
 constexpr std::string_view kExitCodes = R"(  0  done
@@ -43,6 +44,10 @@ constexpr Flag kFlags[] = {
 #include "ir-run/flags.def"
 };
 
+constexpr std::string_view kCommonFlags[] = {"inputs", "random-inputs", "input-shape", "sym",       "entry",
+                                             "output", "print",         "check",       "opt-level", "passes",
+                                             "loops",  "repeat",        "time",        "quiet",     "version"};
+
 constexpr ToolDescription kDescription = {
     .name = kName,
     .summary = "run functions of tensor programs in TVMScript",
@@ -51,7 +56,8 @@ constexpr ToolDescription kDescription = {
     .file_meaning = "the module to read; '-' or nothing: the standard input",
     .flags = kFlags,
     .examples = kExamples,
-    .exit_codes = kExitCodes};
+    .exit_codes = kExitCodes,
+    .common = kCommonFlags};
 
 // NOLINTNEXTLINE(readability-identifier-naming): GCC cannot make the table constexpr
 const FlagExclusion kExclusions[] = {

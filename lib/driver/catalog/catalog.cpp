@@ -42,11 +42,11 @@ std::string FromPlugin(const std::string& plugin) {
 }
 
 // Below the summary of a pass or an instrument, indented.
-std::string RenderOptionLines(std::span<const OptionSpec> options, size_t indent) {
+std::string RenderOptionLines(std::span<const OptionSpec> options) {
   std::string out;
   for (const OptionSpec& option : options) {
-    out += fmt::format("{:<{}}    {}={}  {}, {}\n", "", indent, option.name, ToString(option.default_value),
-                       option.summary, DescribeValues(option));
+    out += fmt::format("    {}={}  {}, {}\n", option.name, ToString(option.default_value), option.summary,
+                       DescribeValues(option));
   }
   return out;
 }
@@ -138,11 +138,11 @@ void AddConfigPaths(const OptionSpec& spec, const std::string& path, std::vector
 std::string RenderPasses(const PassRegistry& registry) {
   size_t width = 4;
   for (const auto& [name, row] : registry.passes()) width = std::max(width, name.size());
-  std::string out = fmt::format("{:<{}}  level  kind            summary\n", "pass", width);
+  std::string out = fmt::format("{:<{}}  summary (kind, level)\n", "pass", width);
   for (const auto& [name, row] : registry.passes()) {
-    out += fmt::format("{:<{}}  {:>5}  {:<14}  {}{}{}\n", name, width, row.info.opt_level, PassKindName(row.info.kind),
-                       row.summary, row.info.is_mandatory ? " (mandatory)" : "", FromPlugin(row.plugin));
-    out += RenderOptionLines(row.options, width);
+    out += fmt::format("{:<{}}  {} ({}, {}{}){}\n", name, width, row.summary, PassKindName(row.info.kind),
+                       row.info.opt_level, row.info.is_mandatory ? ", mandatory" : "", FromPlugin(row.plugin));
+    out += RenderOptionLines(row.options);
   }
   return out;
 }
@@ -247,8 +247,8 @@ std::string RenderInstruments(const PassRegistry& registry) {
   for (const InstrumentView& instrument : all) {
     out += fmt::format("{:<{}}  {}{}\n", instrument.name, width, instrument.summary,
                        FromPlugin(std::string(instrument.plugin)));
-    out += RenderOptionLines(instrument.options, width);
-    if (!instrument.flags.empty()) out += fmt::format("{:<{}}    also {}\n", "", width, instrument.flags);
+    out += RenderOptionLines(instrument.options);
+    if (!instrument.flags.empty()) out += fmt::format("    also {}\n", instrument.flags);
   }
   return out;
 }

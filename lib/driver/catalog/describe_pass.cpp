@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <utility>
 
@@ -22,9 +23,11 @@ constexpr std::string_view kNoVerify = "-no-verify";
 constexpr std::string_view kConfig = "-config=";
 constexpr std::string_view kTrue = "=true";
 
-// An example file: comments and a module. One comment may name the pipeline to run instead of the pass alone, one may
-// be the flag for a module that is not well-formed, and one the flag that sets a configuration option to true.
+// An example file: comments and a module. The comments up to an empty one describe the pass; the others are about the
+// example. One comment may name the pipeline to run instead of the pass alone, one may be the flag for a module that is
+// not well-formed, and one the flag that sets a configuration option to true.
 struct Example {
+  std::string description;
   std::vector<std::string> caption;
   std::string pipeline;
   bool verify = true;
@@ -33,13 +36,15 @@ struct Example {
 };
 
 Example SplitExample(std::string_view text, std::string_view pass) {
-  Example example{.caption = {}, .pipeline = std::string(pass), .module = {}};
+  Example example{.description = {}, .caption = {}, .pipeline = std::string(pass), .module = {}};
   while (text.starts_with('#')) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(1, end - 1);
     if (line.starts_with(' ')) line.remove_prefix(1);
     text.remove_prefix(std::min(text.size(), end + 1));
-    if (line.starts_with(kPassesKey)) {
+    if (line.empty()) {
+      example.description = fmt::format("{}", fmt::join(std::exchange(example.caption, {}), " "));
+    } else if (line.starts_with(kPassesKey)) {
       example.pipeline = line.substr(kPassesKey.size());
     } else if (line == kNoVerify) {
       example.verify = false;
@@ -161,6 +166,30 @@ std::string PropertyLines(const PassInfo& info) {
   return out;
 }
 
+// What names the pass: pipelines, and configuration options that have its name in theirs.
+std::string UseLines(const PassInfo& info, const PassRegistry& registry) {
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; };
+  const auto names_it = [&](std::string_view text) {
+    for (size_t at = text.find(info.name); at != std::string_view::npos; at = text.find(info.name, at + 1)) {
+      const size_t end = at + info.name.size();
+      if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) return true;
+    }
+    return false;
+  };
+  std::vector<std::string> pipelines;
+  for (const PipelineEntry& entry : registry.pipelines()) {
+    if (names_it(entry.passes)) pipelines.push_back(fmt::format("{} at {}", entry.name, LevelsOf(entry)));
+  }
+  std::vector<std::string> configs;
+  for (const std::string& path : ConfigPaths(registry)) {
+    if (path.find(fmt::format(".{}.", info.name)) != std::string::npos) configs.push_back(path);
+  }
+  std::string out;
+  if (!pipelines.empty()) out += fmt::format("  in the pipelines {}\n", fmt::join(pipelines, ", "));
+  if (!configs.empty()) out += fmt::format("  configured by -config={}\n", fmt::join(configs, ", "));
+  return out;
+}
+
 Error UnknownPass(std::string_view name, const PassRegistry& registry) {
   std::string message = fmt::format("unknown pass '{}'", name);
   if (const auto meant = registry.Suggest(name)) message += fmt::format("; did you mean '{}'?", *meant);
@@ -178,6 +207,9 @@ Result<std::string> DescribePass(std::string_view name, const PassRegistry& regi
   }
   const PassInfo& info = row->info;
   std::string out = fmt::format("{}: {}\n\n", info.name, row->summary);
+  const std::string_view example = ExampleOf(*row);
+  const std::string description = SplitExample(example, info.name).description;
+  if (!description.empty()) out += description + "\n\n";
   out += fmt::format("  a {} pass, which runs at -O{} and above\n", PassKindName(info.kind), info.opt_level);
   if (const std::vector<std::string_view> others = registry.OtherNames(info.name); !others.empty()) {
     out += fmt::format("  in other versions of TVM {}\n", fmt::join(others, ", "));
@@ -186,11 +218,11 @@ Result<std::string> DescribePass(std::string_view name, const PassRegistry& regi
   if (!info.required.empty())
     out += fmt::format("  runs after {}, which it requires\n", fmt::join(info.required, ", "));
   out += PropertyLines(info);
+  out += UseLines(info, registry);
   if (info.is_serial) out += "  serial: rewrites one function after the other\n";
   if (info.is_mandatory) out += "  mandatory: a bisection does not skip it\n";
   if (info.counts_rewrites) out += fmt::format("  -rewrite-limit={}:N stops it after N rewrites\n", info.name);
   out += RenderOptions(*row);
-  const std::string_view example = ExampleOf(*row);
   if (example.empty()) return out;
   IROPT_ASSIGN_OR_RETURN(const std::string shown, RenderExample(*row, example, registry));
   return out + shown;
