@@ -31,13 +31,16 @@ function(iropt_tables kind table folder)
                   COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# iropt_op_headers(<folder>): what scripts/tables makes of the table of operators, for each of its families. The headers are
-# public; those that make calls are for the area infer.
+# iropt_op_headers(<folder>): what scripts/tables makes of the table of operators: the rows for the area op, and for each family
+# headers, which are public; those that make calls are for the area infer.
 function(iropt_op_headers folder)
   file(GLOB families CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/iropt/op/ops/*.def")
   set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${families})
   iropt_tables(ops "${PROJECT_SOURCE_DIR}/include/iropt/op/ops.def" "${folder}" "${CMAKE_CXX_COMPILER}")
   target_include_directories(iropt_op PUBLIC "$<BUILD_INTERFACE:${folder}/public>")
+  target_sources(iropt_op PRIVATE "${folder}/op/op_rows.cpp")
+  # The tests of the walk-throughs link another one instead.
+  set_source_files_properties("${folder}/op/op_rows.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   file(GLOB sources "${folder}/op_builder/*.cpp")
   target_sources(iropt_infer PRIVATE ${sources})
   set_source_files_properties(${sources} PROPERTIES UNITY_GROUP op_builder)

@@ -38,8 +38,7 @@ OPERATOR_ROW = re.compile(r"^IROPT_(?!ATTRS|OP_FAMILY)\w+\(\w+,\s*([\w.]+),", re
 OPERATOR_NAME = re.compile(r'"(?:relax|tir)\.([\w.]+)"')
 # What names all operators, and the sources that are compiled again for each new one.
 OPERATOR_TABLES = ("iropt/op/ops.def", "iropt/op/ops/all.h")
-TABLE_SOURCES = ("lib/op/op_table.cpp", "lib/op/graph_op_ids.cpp", "lib/infer/type_rules.cpp", "lib/infer/layout_rules.cpp",
-                 "lib/eval/evaluator.cpp", "lib/legalize/legalizations.cpp")
+TABLE_SOURCES = ("lib/infer/type_rules.cpp", "lib/infer/layout_rules.cpp", "lib/eval/evaluator.cpp", "lib/legalize/legalizations.cpp")
 # Areas that read and write text name operators by strings.
 NAMED_OPERATORS = ("lib/text", "include/iropt/text", "lib/op", "include/iropt/op")
 # The beginnings of comments that are clauses, or refer to the declaration before: they say nothing in a hover.

@@ -17,7 +17,7 @@ iropt_tables(ops "${PROJECT_SOURCE_DIR}/include/iropt/op/ops.def" "${headers}" "
 # those that depend on the whole table are compiled again.
 add_library(documented_operator OBJECT
             "${unpacked}/lib/infer/types/nn.cpp" "${unpacked}/lib/eval/kernels/convert.cpp"
-            "${PROJECT_SOURCE_DIR}/lib/op/op_table.cpp" "${PROJECT_SOURCE_DIR}/lib/op/graph_op_ids.cpp"
+            "${headers}/op/op_rows.cpp"
             "${PROJECT_SOURCE_DIR}/lib/infer/type_rules.cpp" "${PROJECT_SOURCE_DIR}/lib/infer/layout_rules.cpp"
             "${PROJECT_SOURCE_DIR}/lib/eval/evaluator.cpp"
             "${unpacked}/lib/legalize/ops/unary.cpp" "${PROJECT_SOURCE_DIR}/lib/legalize/legalizations.cpp")

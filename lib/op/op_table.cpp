@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "added_ops.h"
-#include "graph_op_ids.h"
 #include "intrinsic_dsl.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
@@ -13,27 +12,17 @@
 #include "iropt/support/arena.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/hash.h"
-#include "iropt/support/preprocessor.h"
-#include "op_dsl.h"
+#include "op_rows.h"
 
 namespace iropt {
-
-// The attribute records that the first operand of Attrs() names.
-namespace op_dsl {
-#define IROPT_FIELD(kind, name, ...) , AttrField(AttrKind::kind, #name __VA_OPT__(, ) __VA_ARGS__)
-#define IROPT_ATTRS(record, ...)                                                                                       \
-  inline constexpr auto record = MakeRecord("relax.attrs." #record IROPT_FOR_EACH(IROPT_FIELD, __VA_ARGS__));
-#include "iropt/op/ops.def"
-#undef IROPT_FIELD
-}  // namespace op_dsl
 
 namespace {
 
 using intrinsic_dsl::IntrinsicRow;
 using op_detail::FamilyOf;
-using op_detail::GraphOpIds;
+using op_detail::GraphOpRows;
+using op_detail::OpRow;
 using op_detail::PlaceInFamily;
-using op_dsl::OpRow;
 
 // Open addressing over a table that is at most half full and never changes after it was filled.
 class NameIndex {
@@ -76,7 +65,7 @@ class Table {
   Table() : names_(NumRows()), graph_scripts_(2 * NumRows()), tir_scripts_(2 * NumRows()) {
     rows_.reserve(NumRows());
     AddIntrinsics();
-    AddGraphOps();
+    for (const OpRow& row : GraphOpRows()) Add(row);
     for (OpInfo& row : rows_) row.op = nodes_.New<Op>(row.id, row.name, &row);
   }
 
@@ -91,7 +80,7 @@ class Table {
   const OpInfo* ByTirScript(std::string_view name) const { return Row(tir_scripts_.Find(name)); }
 
  private:
-  static size_t NumRows() { return kNumIntrinsics + GraphOpIds().size(); }
+  static size_t NumRows() { return kNumIntrinsics + GraphOpRows().size(); }
   const OpInfo* Row(std::optional<size_t> row) const { return row ? &rows_[*row] : nullptr; }
 
   OpInfo& Append(std::string_view name, const OpInfo& info, OpId id) {
@@ -102,18 +91,11 @@ class Table {
     return row;
   }
 
-  template <size_t N, size_t M>
-  void Add(std::string_view name, const OpRow<N, M>& row) {
+  void Add(const OpRow& row) {
     const size_t place = rows_.size();
-    const OpId id = GraphOpIds()[place - kNumIntrinsics];
-    if (PlaceInFamily(id) == 0) first_rows_[FamilyOf(id)] = place;
-    OpInfo& info = Append(name, row.info, id);
+    if (PlaceInFamily(row.info.id) == 0) first_rows_[FamilyOf(row.info.id)] = place;
+    OpInfo& info = Append(row.info.name, row.info, row.info.id);
     info.row = static_cast<uint16_t>(place - kNumIntrinsics);
-    info.args = row.args;
-    if (row.reordered) info.arg_order = row.arg_order;
-    info.attrs = row.attrs;
-    info.params = std::span(row.params).first(row.num_params);
-    info.layout_axes = std::span(row.layout_axes).first(row.num_layouts);
     graph_scripts_.Add(info.script.substr(2), place);
     if (!row.alias.empty()) graph_scripts_.Add(row.alias, place);
   }
@@ -132,18 +114,7 @@ class Table {
     if (!row.alias.empty()) tir_scripts_.Add(row.alias, place);
   }
 
-  // The two functions below are long after expansion only: one statement per row of a table.
-  void AddGraphOps() {
-    using namespace op_dsl;
-#define IROPT_OP(id, name, rule, kernel, layout, pattern, precision, args, attrs, ...)                                 \
-  {                                                                                                                    \
-    static constexpr auto kRow =                                                                                       \
-        MakeRow("R." #name, OpPattern::pattern, MixedPrecision::precision, args, attrs __VA_OPT__(, ) __VA_ARGS__);    \
-    Add("relax." #name, kRow);                                                                                         \
-  }
-#include "iropt/op/ops.def"
-  }
-
+  // Long after expansion only: one statement per row of the table.
   void AddIntrinsics() {
     using namespace intrinsic_dsl;
 #define IROPT_INTRINSIC(id, name, num_args, effect, print, result, ...)                                                \

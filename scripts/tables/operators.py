@@ -7,7 +7,7 @@ folder if they are there. For each row IROPT_OP_FAMILY(name, ...):
   public/iropt/infer/ops/NAME.h    a function for each operator, which makes a call
   op_builder/NAME.cpp              the definitions of these functions
 
-and public/iropt/op/ops/all.h, which includes the first of all families, and table_hash.h there, with a number that tells
+and a source of the rows of the table at run time (operator_rows.py), public/iropt/op/ops/all.h, which includes the first of all families, and table_hash.h there, with a number that tells
 tables with other ids or attributes apart. A source includes the families that it uses, so that a new operator compiles few
 sources: the ids of a family do not depend on others.
 """
@@ -17,8 +17,9 @@ import subprocess
 import sys
 
 import grammar
+import operator_rows
 
-# Parameters that are no operands.
+# Parameters that are not operands.
 RESERVED = ("attrs", "type_args", "ops")
 NOTE = "// Made by scripts/tables of the operators' table: {summary}.\n"
 # An id is a number of this many bits in the family, behind that of the family, which is at least 1.
@@ -53,7 +54,7 @@ class Record:
     """An attribute record: IROPT_ATTRS(name, (kind, field, default, properties...)...)."""
 
     def __init__(self, args):
-        self.name = args[0].text
+        self.name, self.items = args[0].text, args[1:]
         self.fields = [(field.items[0].text, field.items[1].text) for field in args[1:]]
         self.required = [field.items[1].text for field in args[1:] if len(field.items) == 2]
 
@@ -73,7 +74,7 @@ class Record:
 
 class Operator:
     def __init__(self, args, number, records):
-        self.id, self.name, self.number = args[0].text, args[1].text, number
+        self.args, self.id, self.name, self.number = args, args[0].text, args[1].text, number
         columns = {item.name or item.text: item.args for item in args[7:]}
         self.operands = [Operand(item) for item in columns["Args"]]
         self.record, self.needs_record = None, False
@@ -180,6 +181,9 @@ def headers(compiler, table, changed):
         yield f"public/iropt/op/ops/{family.name}.h", family.ids()
         yield f"public/iropt/infer/ops/{family.name}.h", family.builder(found)
         yield f"op_builder/{family.name}.cpp", family.definitions()
+    records = {record.name: record.items for family in found for record in family.records}
+    rows = ((op.args, op.number, records) for family in found for op in family.operators)
+    yield "op/op_rows.cpp", text("the rows at run time", ["op/op_rows.h"], operator_rows.source(rows), guard="")
     known = "".join(family.ids() for family in found)
     number = hashlib.sha256(known.encode()).hexdigest()[:16]
     yield "public/iropt/op/ops/table_hash.h", text(

@@ -81,7 +81,8 @@ class OperatorTablesTest(unittest.TestCase):
 
     def test_files(self):
         self.make()
-        self.assertEqual(self.files(), {"public/iropt/op/ops/all.h", "public/iropt/op/ops/table_hash.h"} | {
+        self.assertEqual(self.files(), {
+            "public/iropt/op/ops/all.h", "public/iropt/op/ops/table_hash.h", "op/op_rows.cpp"} | {
             name.format(family) for family in ("pads", "calls")
             for name in ("public/iropt/op/ops/{}.h", "public/iropt/infer/ops/{}.h", "op_builder/{}.cpp")})
         self.assertEqual(self.lines("public/iropt/op/ops/all.h", "include"),
@@ -117,6 +118,87 @@ class OperatorTablesTest(unittest.TestCase):
             "return ops.MakeGiven(op::kCallTir, {func}, {ints}, nullptr, type_args);",
             "return ops.Make(op::kCallBuiltin, {func}, nullptr, type_args);"])
 
+    def constants(self, name):
+        """The initializers of a table of the rows."""
+        table = re.search(rf"constexpr [\w:]+ {name}\[\] = {{\n(.*?)}};\n", self.read("op/op_rows.cpp"), re.DOTALL)
+        return [line.strip().removesuffix(",") for line in table[1].splitlines()] if table else []
+
+    def row(self, operator):
+        return next(line for line in self.constants("kRows") if f'"relax.{operator}"' in line)
+
+    def test_operands_of_rows(self):
+        self.make()
+        self.assertEqual(self.constants("args_Pad"), [
+            '{.name = "x", .registered = "data", .kind = ArgKind::kTensor}',
+            '{.name = "value", .registered = "value", .kind = ArgKind::kPrimValue}'])
+        self.assertEqual(self.constants("args_PadOne")[1],
+                         '{.name = "size", .registered = "size", .kind = ArgKind::kTensor, .absence = ArgAbsence::kOmitted}')
+        self.assertIn(".absence = ArgAbsence::kVoid", self.constants("args_PadAll")[1])
+        self.assertIn(".keyword = true", self.constants("args_CallTir")[1])
+        self.assertIn(".variadic = true", self.row("call_packed"))
+        self.make(pads=PADS.replace('Tensor("data").As("x")', 'Shape("data").Copies(2).Until(kV0_20)')
+                  .replace('Prim("value").Or(0)', 'Prim("value").Or(-1e-5).Since(kV0_19).AttrSince(kV0_22, 1)'))
+        self.assertEqual(self.constants("args_Pad"), [
+            '{.name = "data", .registered = "data", .kind = ArgKind::kShape, .copies = 2, .until = kV0_20}',
+            '{.name = "value", .registered = "value", .kind = ArgKind::kPrimValue, .absence = ArgAbsence::kOmitted, .since = kV0_19, '
+            '.attr_since = kV0_22, .attr_place = 1}'])
+        self.assertIn('{"value", OpParam::Role::kArg, 1, false, false, OpDefault::Float(-1e-5)}', self.constants("params_Pad"))
+
+    def test_attributes_of_rows(self):
+        self.make()
+        self.assertEqual(self.constants("attrs_Pad"), [
+            '{.name = "pad_width", .kind = AttrKind::kIntList, .fallback = {}}',
+            '{.name = "mode", .kind = AttrKind::kString, .fallback = OpDefault::String("a, (b"), .since = kV0_19}'])
+        self.assertIn(".fallback = OpDefault::Int(1)", self.constants("attrs_PadOne")[0])
+        self.assertIn(".fallback = {}", self.constants("attrs_PadAll")[1])
+        self.assertIn('.attrs_key = "relax.attrs.Pad"', self.row("nn.pad_one"))
+        self.assertIn('.attrs_key = "relax.attrs.PadAttrs"', self.row("nn.pad_all"))
+        self.assertIn('.attrs_key = ""', self.row("null"))
+        for property_, members in (("PerAxis", ".copies = 2"), ("PerSide", ".copies = 4, .padding = true"), ("Copies(3)", ".copies = 3"),
+                                   ('Renamed("width", kV0_20)', '.renamed_since = kV0_20, .renamed = "width"')):
+            self.make(pads=PADS.replace("(kIntList, pad_width)", f"(kIntList, pad_width, None, {property_})")
+                      .replace("Attrs(PadAttrs", "Attrs(PadAttrs, Axes(2)"), calls="")
+            self.assertIn(f".fallback = OpDefault::None(), {members}}}", self.constants("attrs_Pad")[0])
+
+    def test_properties_of_rows(self):
+        self.make()
+        self.assertIn(".since = kV0_21", self.row("trunc"))
+        self.assertIn(".pure = false", self.row("call_packed"))
+        self.assertNotIn(".pure", self.row("abs"))
+        self.assertIn(".form = ScriptForm::kOutTypes", self.row("call_tir"))
+        self.assertIn('{"types", OpParam::Role::kResultTypes, 0, false, false, OpDefault::None()}', self.constants("params_CallBuiltin"))
+        self.assertIn('{"sinfo_args", OpParam::Role::kResultTypes, 0, false, true, {}}', self.constants("params_CallPacked"))
+        self.make(pads=PADS.replace("Attrs(PadAttrs))", 'Attrs(PadAttrs), Params("value pad_width x mode"), Packed("p"), TvmLacksLayout, '
+                                    'LayoutChoices(1, "AB", "CD"), Extra("e", "relax.e"), Alias("other"))', 1)
+                  .replace("value pad_width x mode", "value pad_width e x mode"))
+        self.assertEqual([line.split(",")[0] for line in self.constants("params_Pad")],
+                         ['{"value"', '{"pad_width"', '{"e"', '{"x"', '{"mode"'])
+        self.assertEqual(self.constants("arg_order_Pad"), ["1", "0"])
+        self.assertEqual(self.constants("layout_axes_Pad"), ['"AB"', '"CD"'])
+        for member in ('.extended = "relax.e"', '.packed = "p"', ".required_layouts = 1", ".tvm_lacks_layout = true"):
+            self.assertIn(member, self.row("nn.pad"))
+        self.assertIn('"other"}', self.constants("kRows"))
+
+    def test_a_device_stands_for_two_attributes(self):
+        self.make(pads=PADS.replace("Attrs(PadAttrs))", 'Attrs(PadAttrs), Device("device"))', 1))
+        self.assertEqual([line.split(",")[0] for line in self.constants("params_Pad")], ['{"x"', '{"value"', '{"device"'])
+
+    def test_rows_that_contradict_themselves_are_refused(self):
+        for old, new, message in (
+                ('Prim("value").Or(0)', 'Prim("value").Or(SameAs("y"))', "SameAs() names no parameter"),
+                ('Prim("value").Or(0)', 'Prim("value").Or(zero)', "'zero' is not a default"),
+                ('Prim("value").Or(0)', 'Prim("value").Maybe()', "there is no property 'Maybe' of operands"),
+                ('Prim("value").Or(0)', 'Scaler("value")', "'Scaler(\"value\")' is not an operand"),
+                ('Tensor("data").As("x")', 'Tensor("data").Optional()', "an operand that may be missing stands before one that may not"),
+                ('Tensor("data").As("x")', 'Rest("data")', "only the last operand can repeat"),
+                ("Attrs(PadAttrs))", 'Attrs(PadAttrs), Params("x value"))', "Params() names an unknown parameter, one twice, or not all"),
+                ("Attrs(PadAttrs))", "Attrs(PadAttrs), Inpure)", "there is no property 'Inpure' of operators"),
+                ("Attrs(PadAttrs))", 'Attrs(PadAttrs, With("width", 1)))', "With() names an unknown attribute"),
+                ("(kIntList, pad_width)", "(kIntList, pad_width, None, PerAxis)", "the operator must say Axes()")):
+            result = self.run_script(pads=PADS.replace(old, new, 1))
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn(f"the operator Pad: {message}", result.stderr)
+
     def ids(self, family):
         return {name: int(number) for name, number in
                 re.findall(r"inline constexpr OpId k(\w+)\{(\d+)\};", self.read(f"public/iropt/op/ops/{family}.h"))}
@@ -151,9 +233,12 @@ class OperatorTablesTest(unittest.TestCase):
 
         self.make(pads=PADS.replace("rule, kernel", "other_rule, kernel"))
         self.assertEqual(written(), set())
+        self.make(calls=CALLS.replace(" Impure,", ""))
+        self.assertEqual(written(), {"op/op_rows.cpp"})
+        os.utime(self.path("out/op/op_rows.cpp"), (1, 1))
         self.make(pads=PADS.replace("Abs", "Absolute"))
         self.assertEqual(written(), {"public/iropt/op/ops/pads.h", "public/iropt/infer/ops/pads.h", "op_builder/pads.cpp",
-                                     "public/iropt/op/ops/table_hash.h"})
+                                     "public/iropt/op/ops/table_hash.h", "op/op_rows.cpp"})
 
     def test_files_of_families_that_are_gone_are_removed(self):
         self.make()
