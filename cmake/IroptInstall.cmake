@@ -35,6 +35,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" 
         DESTINATION "${doc_dir}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${doc_dir}" USE_SOURCE_PERMISSIONS
         PATTERN "passes" EXCLUDE)
+install(DIRECTORY "${IROPT_DOCUMENTS}/" DESTINATION "${doc_dir}/docs" FILES_MATCHING PATTERN "*.md")
 iropt_install_pass_document(ir-opt "${doc_dir}/docs")
 
 # The rule of Bazel.

@@ -8,7 +8,9 @@
   tables primitives FILE FOLDER    the arguments of the primitives of schedules, and calls of them
   tables ops FILE FOLDER COMPILER [INCLUDE]
                                    ids, attributes and calls of operators; INCLUDE has tables in place of some of FILE's
-  tables document NAME [--check]   writes the tables of docs/NAME.md, or exits with 1 if it has others
+  tables documents FOLDER OPERATORS
+                                   the documents of docs with their tables; OPERATORS is the program that prints that of operators
+  tables table NAME [OPERATORS]    prints a table of a document
 
 The modules of these tables say more: options, passes, primitives, operators and documents.
 """
@@ -35,8 +37,10 @@ def main():
     elif kind == "ops" and len(args) in (3, 4):
         path, folder, compiler, *changed = args
         write(folder, list(operators.headers(compiler, path, changed)))
-    elif kind == "document" and args:
-        return documents.main(args[0], "--check" in args[1:])
+    elif kind == "documents" and len(args) == 2:
+        documents.make(*args)
+    elif kind == "table" and len(args) in (1, 2):
+        print(documents.table(args[0], *args[1:] or [None]))
     else:
         print(__doc__, file=sys.stderr)
         return 2

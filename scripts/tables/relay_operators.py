@@ -1,17 +1,12 @@
-#!/usr/bin/env python3
-"""Writes the table of Relay's operators in docs/relay.md, from the rows in lib/exchange/relay/ops.
-
-  relay_operators.py            write the table
-  relay_operators.py --check    exit with 1 if the document has another table
-"""
+"""The table of Relay's operators, from the rows in lib/exchange/relay/ops."""
 import glob
 import os
 import re
-import sys
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-DOCUMENT = os.path.join(ROOT, "docs", "relay.md")
-BEGIN, END = "<!-- begin of the table -->", "<!-- end of the table -->"
+import grammar
+import operators
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 STRING = r'"(?:[^"\\]|\\.)*"'
 # A row is a name, the arguments, the attributes, and a builder, once macros are expanded.
 STRINGS = rf"((?:{STRING}\s*)+)"
@@ -69,8 +64,9 @@ def reachable(name, definitions, seen):
 
 
 def relax_operators():
-    with open(os.path.join(ROOT, "docs", "operators.md"), encoding="utf-8") as f:
-        return set(re.findall(r"^\| `R\.([\w.]+)`", f.read(), re.MULTILINE))
+    table = os.path.join(ROOT, "include", "iropt", "op", "ops.def")
+    rows = grammar.parse(operators.preprocessed(os.environ.get("CXX", "c++"), os.path.abspath(table), []))
+    return {op.name for family in operators.families(rows) for op in family.operators}
 
 
 def result(operator, builder, arguments, definitions, relax):
@@ -121,22 +117,3 @@ def table():
         cells = [f"`{name}`", f"`{arguments}`" if arguments else "", f"`{attributes}`" if attributes not in ("", "*") else "", becomes]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
-
-
-def main():
-    with open(DOCUMENT, encoding="utf-8") as f:
-        text = f.read()
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    new = f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
-    if "--check" in sys.argv[1:]:
-        if new != text:
-            print("docs/relay.md: the table of operators is not that of lib/exchange/relay/ops; run scripts/relay_operators.py")
-        return 0 if new == text else 1
-    with open(DOCUMENT, "w", encoding="utf-8") as f:
-        f.write(new)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
