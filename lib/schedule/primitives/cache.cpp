@@ -308,7 +308,6 @@ class ReadRewriter : public AccessRewriter {
  public:
   ReadRewriter(const CopyStage& stage, const tir::Block* scope, const PathSet& paths, Workspace& workspace)
       : AccessRewriter(stage, stage.read_buffer, stage.write_buffer, scope, paths, workspace) {}
-  BlockReuse reuse;
 
  protected:
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
@@ -318,15 +317,7 @@ class ReadRewriter : public AccessRewriter {
     const bool outer = std::exchange(consumes_, consumes);
     const auto* visited = To<tir::Block>(AccessRewriter::VisitBlock(block));
     consumes_ = outer;
-    visited = Complete(block, visited, is_scope);
-    if (!is_scope && consumes && Reads(*visited)) {
-      visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
-        copy.reads = MapRegions(copy.reads);
-        copy.match_buffers = MapMatches(copy.match_buffers);
-      });
-    }
-    if (visited != block) reuse.emplace_back(block, visited);
-    return visited;
+    return Finish(block, visited, !is_scope && consumes && Reads(*visited));
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
@@ -355,7 +346,6 @@ class WriteRewriter : public AccessRewriter {
   WriteRewriter(const CopyStage& stage, const tir::Block* scope, const tir::Block* writer, const PathSet& paths,
                 Workspace& workspace)
       : AccessRewriter(stage, stage.write_buffer, stage.read_buffer, scope, paths, workspace), writer_(writer) {}
-  BlockReuse reuse;
 
  protected:
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
@@ -365,16 +355,7 @@ class WriteRewriter : public AccessRewriter {
     const bool outer = std::exchange(in_writer_, in_writer_ || !is_scope);
     const auto* visited = To<tir::Block>(AccessRewriter::VisitBlock(block));
     in_writer_ = outer;
-    visited = Complete(block, visited, is_scope);
-    if (!is_scope) {
-      visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
-        copy.reads = MapRegions(copy.reads);
-        copy.writes = MapRegions(copy.writes);
-        copy.match_buffers = MapMatches(copy.match_buffers);
-      });
-    }
-    if (visited != block) reuse.emplace_back(block, visited);
-    return visited;
+    return Finish(block, visited, !is_scope);
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {

@@ -41,16 +41,16 @@ class AccessRewriter : public tir::StmtExprMutator {
   AccessRewriter(const CopyStage& stage, const tir::Buffer* from, const tir::Buffer* to, const tir::Block* scope,
                  const PathSet& paths, Workspace& workspace);
 
+  BlockReuse reuse;  // the blocks that became others
+
  protected:
   const CopyStage& stage() const { return stage_; }
   const tir::Block* scope() const { return scope_; }
-  const tir::BufferRegion* MapRegion(const tir::BufferRegion* region);
-  List<const tir::BufferRegion*> MapRegions(List<const tir::BufferRegion*> regions);
-  List<const tir::MatchBufferRegion*> MapMatches(List<const tir::MatchBufferRegion*> matches);
   const PrimExpr* MapLoad(const tir::BufferLoad* load);
   const tir::Stmt* MapStore(const tir::BufferStore* store);
-  // The visited block with the copy in it, if this is its place, and with the allocation, if it is the scope.
-  const tir::Block* Complete(const tir::Block* block, const tir::Block* visited, bool is_scope);
+  // The visited block with the copy in it, if this is its place, with the allocation, if it is the scope, and with
+  // other regions if it accesses the copy.
+  const tir::Block* Finish(const tir::Block* block, const tir::Block* visited, bool accesses_copy);
 
   const PrimExpr* VisitVar(const tir::Var* var) override;
   // What is matched to the buffer is in the memory of its copy then.
@@ -60,6 +60,9 @@ class AccessRewriter : public tir::StmtExprMutator {
 
  private:
   std::vector<const PrimExpr*> MapIndices(List<const PrimExpr*> indices);
+  const tir::BufferRegion* MapRegion(const tir::BufferRegion* region);
+  List<const tir::BufferRegion*> MapRegions(List<const tir::BufferRegion*> regions);
+  List<const tir::MatchBufferRegion*> MapMatches(List<const tir::MatchBufferRegion*> matches);
 
   const CopyStage& stage_;
   const tir::Buffer* from_;

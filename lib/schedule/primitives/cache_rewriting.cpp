@@ -129,14 +129,21 @@ const tir::Stmt* AccessRewriter::VisitFor(const tir::For* loop) {
   return WithBody(*visited, InsertStage(visited->body, stage_.position, stage_.stmt, workspace()), workspace());
 }
 
-const tir::Block* AccessRewriter::Complete(const tir::Block* block, const tir::Block* visited, bool is_scope) {
+const tir::Block* AccessRewriter::Finish(const tir::Block* block, const tir::Block* visited, bool accesses_copy) {
   if (block == stage_.location->stmt)
     visited = To<tir::Block>(
         WithBody(*visited, InsertStage(visited->body, stage_.position, stage_.stmt, workspace()), workspace()));
-  if (is_scope && stage_.alloc)
+  if (block == scope_ && stage_.alloc)
     visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
       copy.alloc_buffers = With(copy.alloc_buffers, stage_.alloc, workspace());
     });
+  if (accesses_copy)
+    visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
+      copy.reads = MapRegions(copy.reads);
+      copy.writes = MapRegions(copy.writes);
+      copy.match_buffers = MapMatches(copy.match_buffers);
+    });
+  if (visited != block) reuse.emplace_back(block, visited);
   return visited;
 }
 

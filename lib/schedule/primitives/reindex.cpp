@@ -75,22 +75,12 @@ class ReindexRewriter : public AccessRewriter {
   ReindexRewriter(const CopyStage& stage, const tir::Buffer* from, const tir::Buffer* to, const tir::Block* scope,
                   const PathSet& paths, const tir::Block* block, Workspace& workspace)
       : AccessRewriter(stage, from, to, scope, paths, workspace), from_(from), block_(block) {}
-  BlockReuse reuse;
 
  protected:
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     if (block != scope() && block != block_) return block;
     const auto* visited = To<tir::Block>(AccessRewriter::VisitBlock(block));
-    visited = Complete(block, visited, block == scope());
-    if (block == block_) {
-      visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
-        copy.reads = MapRegions(copy.reads);
-        copy.writes = MapRegions(copy.writes);
-        copy.match_buffers = MapMatches(copy.match_buffers);
-      });
-    }
-    reuse.emplace_back(block, visited);
-    return visited;
+    return Finish(block, visited, block == block_);
   }
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const auto* visited = To<tir::BufferLoad>(AccessRewriter::VisitBufferLoad(load));

@@ -114,6 +114,29 @@ void AutoVectorize(RuleSchedule& sch, const Name& loop, int64_t lanes) {
   if (extent) sch.Vectorize({*extent <= lanes ? loop : sch.Split({loop, {std::nullopt, lanes}})[1]});
 }
 
+void LimitThreads(const TargetFacts& facts, int64_t& spatial, int64_t& reduction) {
+  while (spatial * reduction > facts.max_num_threads) (spatial > 1 ? spatial : reduction) /= 2;
+}
+
+void FinishParts(RuleSchedule& sch, const Name& lanes, const Name& threads, size_t depth, int64_t unroll) {
+  sch.DecomposeReduction({lanes, sch.GetLoops(lanes, depth)[depth - 1]});
+  sch.DecomposeReduction({threads, sch.GetLoops(threads, 1).back()});
+  for (const Name& block : {lanes, threads}) sch.SetScope({block, 0, "local"});
+  for (const Name& block : {lanes, threads}) {
+    sch.Annotate({sch.GetLoops(block, depth)[depth - 1], attr::kPragmaAutoUnrollMaxStep, unroll});
+    sch.Annotate({sch.GetLoops(block, depth)[depth - 1], attr::kPragmaUnrollExplicit, 1});
+  }
+}
+
+void UnrollShared(RuleSchedule& sch, const Name& copy, int64_t unroll) {
+  const auto outermost = [&] {
+    const Names loops = sch.GetLoops(copy, 4);
+    return loops[loops.size() - 4];
+  };
+  sch.Annotate({outermost(), attr::kPragmaUnrollExplicit, unroll});
+  sch.Annotate({outermost(), attr::kPragmaVectorize, 1});
+}
+
 int64_t MaxFactor(int64_t n, std::vector<int64_t> factors) {
   std::ranges::sort(factors, std::greater<>());
   for (const int64_t factor : factors) {

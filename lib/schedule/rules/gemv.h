@@ -39,5 +39,12 @@ struct SharedVectorTiling {
 // Copies the whole vector, the first buffer that the block reads, to shared memory at the loop; returns the copying
 // block.
 Name ShareVector(RuleSchedule& sch, const Name& block, const Name& thread_loop, const SharedVectorTiling& tiling);
+// Halves the numbers of threads until a block of the device can have so many.
+void LimitThreads(const TargetFacts& facts, int64_t& spatial, int64_t& reduction);
+// Lets the blocks that reduce to lanes and to threads start with zeros, in registers, and unrolls them. The reduction
+// of the lanes is the loop of this number, from 1.
+void FinishParts(RuleSchedule& sch, const Name& lanes, const Name& threads, size_t depth, int64_t unroll);
+// Unrolls the block that copies a vector to shared memory.
+void UnrollShared(RuleSchedule& sch, const Name& copy, int64_t unroll);
 
 }  // namespace iropt::schedule

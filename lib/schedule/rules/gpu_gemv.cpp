@@ -73,7 +73,6 @@ class GpuGemv {
   }
 
  private:
-  Name Last(const Names& loops, size_t count) { return loops[loops.size() - count]; }
   bool ChooseTiling() {
     const Names loops = sch_.GetLoops(gemv_, 4);
     if (!sch_.ok()) return false;
@@ -83,8 +82,7 @@ class GpuGemv {
     if (extents[0] && extents[1])
       is_tall = extents[2] && extents[3] && *extents[0] * *extents[1] > *extents[2] * *extents[3];
     tiling_ = GemvTilingFor(facts_, is_tall);
-    while (tiling_.spatial * tiling_.reduction > facts_.max_num_threads)
-      (tiling_.spatial > 1 ? tiling_.spatial : tiling_.reduction) /= 2;
+    LimitThreads(facts_, tiling_.spatial, tiling_.reduction);
     const int64_t threads = tiling_.reduction;
     if (extents[3] && *extents[3] > 1)
       tiling_.tile = *extents[3];
@@ -173,17 +171,8 @@ class GpuGemv {
   }
 
   void Finish() {
-    sch_.DecomposeReduction({lanes_, sch_.GetLoops(lanes_, 4)[3]});
-    sch_.DecomposeReduction({threads_, sch_.GetLoops(threads_, 1).back()});
-    sch_.SetScope({lanes_, 0, "local"});
-    sch_.SetScope({threads_, 0, "local"});
-    sch_.Annotate({sch_.GetLoops(lanes_, 4)[3], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll});
-    sch_.Annotate({sch_.GetLoops(lanes_, 4)[3], attr::kPragmaUnrollExplicit, 1});
-    sch_.Annotate({sch_.GetLoops(threads_, 4)[3], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll});
-    sch_.Annotate({sch_.GetLoops(threads_, 4)[3], attr::kPragmaUnrollExplicit, 1});
-    if (!tiling_.load_shared) return;
-    sch_.Annotate({Last(sch_.GetLoops(vector_, 4), 4), attr::kPragmaUnrollExplicit, tiling_.unroll});
-    sch_.Annotate({Last(sch_.GetLoops(vector_, 4), 4), attr::kPragmaVectorize, 1});
+    FinishParts(sch_, lanes_, threads_, 4, tiling_.unroll);
+    if (tiling_.load_shared) UnrollShared(sch_, vector_, tiling_.unroll);
   }
 
   void ScheduleEpilogue() {

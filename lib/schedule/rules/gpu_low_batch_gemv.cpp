@@ -214,8 +214,7 @@ class GpuLowBatchGemv {
       return;
     }
     tiling_ = FewVectorsTilingFor(facts_, *rows > *columns);
-    while (tiling_.spatial * tiling_.reduction > facts_.max_num_threads)
-      (tiling_.spatial > 1 ? tiling_.spatial : tiling_.reduction) /= 2;
+    LimitThreads(facts_, tiling_.spatial, tiling_.reduction);
     const int64_t threads = tiling_.reduction;
     tiling_.tile_reduction =
         std::max<int64_t>(MaxFactor(*columns, {threads, threads * 2, threads * 4, threads * 8}) / threads, 1);
@@ -302,21 +301,8 @@ class GpuLowBatchGemv {
   }
 
   void Finish() {
-    sch_.DecomposeReduction({lanes_, sch_.GetLoops(lanes_, 5)[4]});
-    sch_.DecomposeReduction({threads_, sch_.GetLoops(threads_, 1).back()});
-    sch_.SetScope({lanes_, 0, "local"});
-    sch_.SetScope({threads_, 0, "local"});
-    for (const Name& block : {lanes_, threads_}) {
-      sch_.Annotate({sch_.GetLoops(block, 5)[4], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll});
-      sch_.Annotate({sch_.GetLoops(block, 5)[4], attr::kPragmaUnrollExplicit, 1});
-    }
-    if (!tiling_.load_shared) return;
-    const auto fourth_last = [&] {
-      const Names loops = sch_.GetLoops(vector_, 4);
-      return loops[loops.size() - 4];
-    };
-    sch_.Annotate({fourth_last(), attr::kPragmaUnrollExplicit, tiling_.unroll});
-    sch_.Annotate({fourth_last(), attr::kPragmaVectorize, 1});
+    FinishParts(sch_, lanes_, threads_, 5, tiling_.unroll);
+    if (tiling_.load_shared) UnrollShared(sch_, vector_, tiling_.unroll);
   }
 
   void ScheduleEpilogue() {
