@@ -4,9 +4,9 @@
   check_messages.py [--list] [ROOT]
 
 A message is a string literal of an area with at least three words in a row, where a field of a format counts as a word,
-and that is not the text of an internal check. A test expects it if a line of test/ that states an expectation has a piece
-of WINDOW characters of it that begins with a word and that no other message of the area has. A message without such a
-piece must be there as a whole.
+and that is neither the text of an internal check nor a list of names with commas. A test expects it if a line of test/
+that states an expectation has a piece of WINDOW characters of it that begins with a word and that no other message of
+the area has. A message without such a piece must be there as a whole.
 
 test/untested_messages.txt names the others, exactly: "AREA: TEXT", below a comment with the reason. Prints one line per
 violation and exits with 1 if there is any. With --list, prints the messages without a test, and the share with one.
@@ -25,9 +25,10 @@ TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mar
                    r"""'(?:[^'\\\n]|\\.)+'|[A-Za-z_]\w*|\d[\w']*|\s+|.""", re.DOTALL)
 INTERNAL = {"IROPT_CHECK", "IROPT_UNREACHABLE", "IROPT_DEBUG"}
 FIELD = re.compile(r"\{+[^{} ]*\}+")
+NAMES = re.compile(r"[\w:]+(?:, [\w:]+)+")
 SENTENCE = re.compile(r"(?:(?:[a-z][a-z'-]*|\{\})[,:]? ){2}[a-z]+")
 # A directive of FileCheck or -verify-diagnostics, a command that looks at the output itself, or a case of refusals.py.
-EXPECTATION = re.compile(r"#.*?(?:[A-Z][A-Z0-9_-]*:|expected-)| !\w*! ")
+EXPECTATION = re.compile(r"(?:#|^\s*//).*?(?:[A-Z][A-Z0-9_-]*:|expected-)| !\w*! ")
 PLAIN_TESTS = (".cpp", ".h", ".py", ".txt")
 LIT_TESTS = (".ir", ".test", ".relay")
 
@@ -77,7 +78,7 @@ def messages(root, area):
         for path in files(root, folder, (".cpp", ".h")):
             for text in literals(read(path)):
                 text = FIELD.sub("{}", unescape(text))
-                if SENTENCE.search(text):
+                if SENTENCE.search(text) and not NAMES.fullmatch(text):
                     found.setdefault(text, os.path.relpath(path, root))
     return found
 

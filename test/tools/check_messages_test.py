@@ -24,6 +24,12 @@ class MessagesTest(ScriptTest):
         self.expect_good({"test/a.ir": "", "test/a.test": "R.f(x) !! the shape of x does not fit\n"})
         self.expect_good({"test/a.ir": "", "test/a_test.cpp": 'CHECK(m == "the shape of x does "\n          "not fit");\n'})
 
+    def test_comments_with_slashes(self):
+        self.expect_good({"test/a.ir": "", "test/a.relay": "  // CHECK: the shape of x does not fit\n"})
+
+    def test_lists_of_names(self):
+        self.expect_good({"lib/eval/b.cpp": 'Row("data, begin, new_size, axis:axes");\n'})
+
     def test_pieces_of_other_messages(self):
         """A piece that two messages have tells none of them."""
         two = {"lib/eval/b.cpp": 'Fail("the shape of the result does not fit");\n'}

@@ -92,6 +92,13 @@ TEST_CASE("a format does only what its row says") {
   const Result<Module> read = WithoutReader().Read({}, diagnostics);
   REQUIRE_FALSE(read.ok());
   CHECK(read.error().code == ErrorCode::Usage);
+  CHECK(read.error().message == "modules cannot be read from this format");
+  std::string text;
+  OutputStream out(&text);
+  const Status written = Plain().Write(Module(), {}, out, diagnostics);
+  REQUIRE_FALSE(written.ok());
+  CHECK(written.error().code == ErrorCode::Usage);
+  CHECK(written.error().message == "modules cannot be written in this format");
 }
 
 TEST_CASE("formats have names of their own, and TVMScript is both read and printed") {
