@@ -91,4 +91,4 @@ if os.path.exists(os.path.join(config.bin_dir, "..", "lib", "libiropt_onnx.so"))
     if found.returncode == 0:
         config.available_features.add("onnx")
 # Tests of what ir-opt prints for other programs ask for these with REQUIRES.
-config.available_features.update(name for name in ("chromium", "dot", "fish", "groff", "mandoc", "script", "zsh") if shutil.which(name))
+config.available_features.update(name for name in ("chromium", "dot", "fish", "git", "groff", "mandoc", "script", "zsh") if shutil.which(name))
