@@ -8,6 +8,8 @@
 //       for j in range(4): ... A[i * 4 + j + 2]                A[v % 6] = ...
 //
 // Source: TVM's src/tir/schedule/primitive/rolling_buffer.cc.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "iropt/analysis/tir/block_access.h"
@@ -29,8 +31,9 @@ struct RollingPlan {
   const tir::Buffer* new_buffer = nullptr;
   size_t axis = 0;
   const PrimExpr* extent = nullptr;
-  std::vector<const tir::Var*> loop_vars;  // null: the dimension is not rolled over
+  std::vector<const tir::For*> loops;  // null: the dimension is not rolled over
   std::vector<int64_t> overlaps;
+  std::vector<size_t> block_axes;  // of the block that writes it, by dimensions
 };
 
 // A begin of the form var * stride // divisor.
@@ -73,14 +76,15 @@ class RollingRewriter : public tir::StmtExprMutator {
     if (!has_stored_) return visited;
     has_stored_ = false;
     const PrimExpr* condition = To<tir::BlockRealize>(visited)->predicate;
-    for (size_t i = 0; i < plan_.loop_vars.size() && i < realize->iter_values.size(); ++i) {
-      const tir::Var* var = plan_.loop_vars[i];
-      if (!var) continue;
+    for (size_t i = 0; i < plan_.loops.size(); ++i) {
+      if (!plan_.loops[i]) continue;
+      const tir::Var* var = plan_.loops[i]->loop_var;
       Analyzer analyzer(make_, Analyzer::SymVars::kAny);
       const PrimExpr* zero = make_.Const(0, var->dtype);
       const arith::VarDomains domains{{var, arith::IntervalSet::Point(zero)}};
-      const PrimExpr* place = arith::EvalSet(realize->iter_values[i], domains, analyzer).min();
-      const PrimExpr* is_first = make_.Binary(NodeKind::kLT, var, make_.Const(1, var->dtype));
+      const PrimExpr* place = arith::EvalSet(realize->iter_values[plan_.block_axes[i]], domains, analyzer).min();
+      const PrimExpr* is_first =
+          make_.Binary(NodeKind::kLT, var, make_.Add(plan_.loops[i]->min, make_.Const(1, var->dtype)));
       const PrimExpr* is_new = make_.Binary(NodeKind::kGE, place, make_.Const(plan_.overlaps[i], place->dtype));
       condition =
           analyzer.Simplify(make_.Binary(NodeKind::kAnd, condition, make_.Binary(NodeKind::kOr, is_first, is_new)));
@@ -150,18 +154,25 @@ std::optional<RollingPlan> PlanRolling(State& state, const Ref* block, const tir
                                        const std::vector<const tir::Range*>& region) {
   RollingPlan plan;
   plan.old_buffer = buffer;
+  std::vector<const tir::Var*> vars;
   for (const tir::Range* range : region) {
     const std::optional<Begin> begin = MatchBegin(range->min);
     const int64_t* extent = arith::AsInt(range->extent);
     if (!begin || (begin->var && !extent)) return std::nullopt;
     const int64_t overlap = begin->var ? *extent - begin->stride : 0;
-    plan.loop_vars.push_back(overlap > 0 ? begin->var : nullptr);
+    if (begin->var && begin->stride <= 0) return std::nullopt;
+    vars.push_back(overlap > 0 ? begin->var : nullptr);
     plan.overlaps.push_back(overlap);
   }
-  for (const Ref* loop : state.LoopsOf(block)) {
-    const auto found = std::ranges::find(plan.loop_vars, loop->loop().loop_var);
-    if (found == plan.loop_vars.end()) continue;
-    plan.axis = static_cast<size_t>(found - plan.loop_vars.begin());
+  const std::vector<Ref*> around = state.LoopsOf(block);
+  for (const tir::Var* var : vars) {
+    const auto found = std::ranges::find_if(around, [&](const Ref* loop) { return loop->loop().loop_var == var; });
+    plan.loops.push_back(found == around.end() ? nullptr : &(*found)->loop());
+  }
+  for (const Ref* loop : around) {
+    const auto found = std::ranges::find(plan.loops, &loop->loop());
+    if (found == plan.loops.end()) continue;
+    plan.axis = static_cast<size_t>(found - plan.loops.begin());
     plan.extent = region[plan.axis]->extent;
     std::vector<const PrimExpr*> shape(buffer->shape.begin(), buffer->shape.end());
     shape[plan.axis] = plan.extent;
@@ -169,6 +180,57 @@ std::optional<RollingPlan> PlanRolling(State& state, const Ref* block, const tir
     return plan;
   }
   return std::nullopt;
+}
+
+// The condition of the block is on the axes that the dimensions are written by.
+Status FindBlockAxes(State& state, const Ref& block, const tir::BufferRegion& written, RollingPlan& plan) {
+  const List<const tir::IterVar*> axes = block.block().iter_vars;
+  for (size_t i = 0; i < plan.loops.size(); ++i) {
+    const auto found = std::ranges::find_if(axes, [&](const tir::IterVar* axis) {
+      return axis->var == written.region[i]->min && arith::IsInt(written.region[i]->extent, 1);
+    });
+    if (plan.loops[i] && found == axes.end())
+      return state.Refuse(fmt::format("the block {{0}} does not write dimension {} by one of its axes", i),
+                          {block.stmt});
+    plan.block_axes.push_back(static_cast<size_t>(found - axes.begin()));
+  }
+  return {};
+}
+
+// An iteration needs what those before it have written.
+Status CheckSerial(State& state, const RollingPlan& plan) {
+  for (const tir::For* loop : plan.loops) {
+    if (loop && loop->for_kind != tir::ForKind::kSerial && loop->for_kind != tir::ForKind::kUnrolled)
+      return state.Refuse("the iterations of the loop {0} may run at the same time: expected one after another",
+                          {loop});
+  }
+  return {};
+}
+
+// Other elements are not kept.
+Status CheckReadsWindow(State& state, const Ref* user, const Ref* loop, const tir::Buffer* buffer,
+                        const std::vector<const tir::Range*>& window) {
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  BindLoopsAround(loop, analyzer);
+  arith::IterRanges loops;
+  for (const Ref* up = user->parent; up != loop; up = up->parent)
+    loops.insert_or_assign(up->loop().loop_var, tir::Range(up->loop().min, up->loop().extent));
+  const arith::PrimBuilder make = state.make();
+  for (const tir::BufferRegion* read : user->block().reads) {
+    if (read->buffer != buffer) continue;
+    const tir::BlockRealize& realize = *state.RealizeOf(user);
+    const auto* bound = tir::Substitute(read, BindingsOf(realize), state.workspace());
+    const Box box = UpperBound(*bound, realize.predicate, loops, analyzer);
+    for (size_t i = 0; i < box.size(); ++i) {
+      const PrimExpr* end = make.Add(window[i]->min, window[i]->extent);
+      if (box[i].is_bounded() && analyzer.CanProve(make.Binary(NodeKind::kGE, box[i].min(), window[i]->min)) &&
+          analyzer.CanProve(make.Binary(NodeKind::kLT, box[i].max(), end)))
+        continue;
+      return state.Refuse("the block {0} may read elements that the iteration of the loop {1} does not write",
+                          {user->stmt, loop->stmt});
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -203,11 +265,15 @@ Status ApplyRollingBuffer(PrimitiveCall& call, const args::RollingBuffer<Resolve
     const PrimExpr* dim = region->buffer->shape[i];
     ranges.push_back(RangeOf(box[i], tir::Range(state.make().Const(0, dim->dtype), dim), analyzer, state.workspace()));
   }
-  const auto plan = PlanRolling(state, block, region->buffer, ranges);
+  auto plan = PlanRolling(state, block, region->buffer, ranges);
   if (!plan)
     return state.Refuse(
         "no dimension of the region of the block {0} rolls: expected one such as outer * stride + inner",
         {block->stmt});
+  IROPT_RETURN_IF_ERROR(FindBlockAxes(state, *block, *region, *plan));
+  IROPT_RETURN_IF_ERROR(CheckSerial(state, *plan));
+  users.pop_back();
+  for (const Ref* user : users) IROPT_RETURN_IF_ERROR(CheckReadsWindow(state, user, lca, region->buffer, ranges));
   const tir::Block* old_scope = &scope->block();
   const auto* new_scope = To<tir::Block>(RollingRewriter(*plan, old_scope, state.workspace()).VisitStmt(old_scope));
   state.Replace(scope, new_scope, PairBlocks(old_scope, new_scope));
