@@ -133,9 +133,12 @@ const tir::Block* AccessRewriter::Finish(const tir::Block* block, const tir::Blo
   if (block == stage_.location->stmt)
     visited = To<tir::Block>(
         WithBody(*visited, InsertStage(visited->body, stage_.position, stage_.stmt, workspace()), workspace()));
-  if (block == scope_ && stage_.alloc)
+  if (block == scope_ && visited != block)
     visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
-      copy.alloc_buffers = With(copy.alloc_buffers, stage_.alloc, workspace());
+      if (stage_.alloc) copy.alloc_buffers = With(copy.alloc_buffers, stage_.alloc, workspace());
+      // They are of what is outside, also indices that are loaded.
+      copy.reads = block->reads;
+      copy.writes = block->writes;
     });
   if (accesses_copy)
     visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
