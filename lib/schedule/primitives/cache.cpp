@@ -44,6 +44,18 @@ bool AllConsumersUnder(State& state, const tir::Buffer* buffer, Ref* scope, cons
   });
 }
 
+// Returns whether the new buffer may begin with the copied region. The blocks that access it cannot use loops around
+// their scope.
+bool HasOwnIndices(State& state, Ref* scope, const CopyStage& stage) {
+  if (stage.location->is_loop() || !AllConsumersUnder(state, stage.region->buffer, scope, stage.location)) return false;
+  LookupSet<const tir::Var*> around;
+  for (const Ref* ref = stage.location->parent; ref; ref = ref->parent) {
+    if (ref->is_loop()) around.insert(ref->loop().loop_var);
+  }
+  return std::ranges::none_of(stage.region->region,
+                              [&](const tir::Range* range) { return tir::UsesAnyOf(around, range->min); });
+}
+
 // The conditions of the blocks nested in a block that access the buffer, any of which may hold.
 class NestedConditions : public StmtWalker {
  public:
@@ -454,7 +466,7 @@ Status ApplyCacheRead(PrimitiveCall& call, const args::CacheRead<Resolved>& args
     }
     IROPT_RETURN_IF_ERROR(CheckInsideBuffer(state, stage));
   }
-  stage.full_region = stage.location->is_loop() || !AllConsumersUnder(state, buffer, scope, stage.location);
+  stage.full_region = !HasOwnIndices(state, scope, stage);
   stage.write_buffer = MakeCopyBuffer(buffer, memory, stage, workspace);
   stage.alloc = stage.write_buffer;
   MakeCopy(stage, memory, /*is_read=*/true, workspace);
@@ -484,7 +496,7 @@ Status ApplyCacheWrite(PrimitiveCall& call, const args::CacheWrite<Resolved>& ar
   stage.region = RelaxRegion(state, ref->block().writes, buffer, ref, stage.location, nested.condition());
   IROPT_RETURN_IF_ERROR(CheckInsideBuffer(state, stage));
   IROPT_RETURN_IF_ERROR(CheckWritesAll(state, stage, ref));
-  stage.full_region = stage.location->is_loop() || !AllConsumersUnder(state, buffer, scope, stage.location);
+  stage.full_region = !HasOwnIndices(state, scope, stage);
   stage.read_buffer = MakeCopyBuffer(buffer, memory, stage, workspace);
   stage.alloc = stage.read_buffer;
   MakeCopy(stage, memory, /*is_read=*/false, workspace);
@@ -515,6 +527,21 @@ void FindBlockLocation(const Ref* block, Ref* scope, CopyStage& stage) {
   }
 }
 
+// The first copy reads the elements.
+Status CheckHasValues(State& state, Ref* ref, const tir::Buffer* buffer) {
+  const DefiningSite allocation = FindDefiningSite(ref, buffer);
+  if (!allocation.is_allocated) return {};
+  for (Ref* block = ref; block != allocation.site;) {
+    Ref* scope = state.ScopeOf(block);
+    if (std::ranges::any_of(state.ScopeInfo(scope).WritersOf(buffer),
+                            [&](const Ref* writer) { return writer != block; }))
+      return {};
+    block = scope;
+  }
+  return state.Refuse(fmt::format("no block but {{0}} writes {}, which has no values to copy before it", buffer->name),
+                      {ref->stmt});
+}
+
 }  // namespace
 
 Status ApplyCacheInplace(PrimitiveCall& call, const args::CacheInplace<Resolved>& args) {
@@ -530,6 +557,7 @@ Status ApplyCacheInplace(PrimitiveCall& call, const args::CacheInplace<Resolved>
     return state.Refuse(fmt::format("the block {{0}} does not read and write {}", buffer->name), {ref->stmt});
   for (const tir::BufferRegion* region : {access, written})
     IROPT_RETURN_IF_ERROR(CheckWithoutAxes(state, ref->block(), *region));
+  IROPT_RETURN_IF_ERROR(CheckHasValues(state, ref, buffer));
   const tir::Buffer* copy =
       CopyBuffer(*buffer, {.name = fmt::format("{}_{}", buffer->name, memory), .scope = memory}, workspace);
   CopyStage stage;
