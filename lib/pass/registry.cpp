@@ -339,22 +339,24 @@ static std::string PythonName(std::string_view name) {
   return text;
 }
 
-// A plugin may have a pass of its own that has the name.
-std::string_view PassRegistry::PassName(std::string_view name) const {
-  if (passes_.contains(name)) return name;
-  if (const auto other = other_pass_names_.find(name); other != other_pass_names_.end()) return other->second.known_as;
+// What the name stands for: itself if a pass has it, which may be one of a plugin, else a row of names.def.
+static OtherName MeaningOf(std::string_view name, const std::map<std::string, PassEntry, std::less<>>& passes,
+                           const std::map<std::string, OtherName, std::less<>>& others) {
   const std::string python = PythonName(name);
-  if (const auto pass = passes_.find(python); pass != passes_.end()) return pass->first;
-  const auto other = other_pass_names_.find(python);
-  return other == other_pass_names_.end() ? name : other->second.known_as;
+  for (const std::string_view spelling : {name, std::string_view(python)}) {
+    if (const auto pass = passes.find(spelling); pass != passes.end()) return {name, pass->first};
+    if (const auto other = others.find(spelling); other != others.end()) return other->second;
+  }
+  return {name, name};
+}
+
+std::string_view PassRegistry::PassName(std::string_view name) const {
+  return MeaningOf(name, passes_, other_pass_names_).known_as;
 }
 
 void PassRegistry::AddOptionsOf(std::string_view name, OptionValue::Dict& options) const {
-  if (passes_.contains(name)) return;
-  auto other = other_pass_names_.find(name);
-  if (other == other_pass_names_.end()) other = other_pass_names_.find(PythonName(name));
-  if (other == other_pass_names_.end() || other->second.option.empty()) return;
-  const std::string_view setting = other->second.option;
+  const std::string_view setting = MeaningOf(name, passes_, other_pass_names_).option;
+  if (setting.empty()) return;
   const size_t equals = setting.find('=');
   const std::string_view option = setting.substr(0, equals);
   if (std::ranges::find(options, option, &OptionValue::Entry::key) != options.end()) return;

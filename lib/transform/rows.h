@@ -1,7 +1,9 @@
-// The rows of passes.def, configs.def and pipelines.def for the registry. scripts/tables makes the definitions.
+// The rows of passes.def, configs.def, pipelines.def and names.def for the registry. scripts/tables makes the
+// definitions.
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +15,9 @@ namespace iropt {
 std::vector<PassEntry> PassRows();
 std::vector<OptionSpec> ConfigRows();
 std::vector<PipelineEntry> PipelineRows();
+std::span<const OtherName> PassNames();
+std::span<const OtherName> ConfigNames();
+std::span<const PassAlias> PassHints();
 
 // The key, which configs.def must have: a wrong one does not compile.
 consteval const char* ConfigOf(const char* key) {

@@ -1,8 +1,8 @@
 """Makes what follows from the rows of the .def files.
 
   tables passes_rows FILE FOLDER   the rows of passes for the registry, their options, and functions that make them
-  tables configs_rows FILE FOLDER, tables pipelines_rows FILE FOLDER
-                                   the rows of configuration options and of pipelines for the registry
+  tables configs_rows FILE FOLDER, tables pipelines_rows FILE FOLDER, tables names_rows FILE FOLDER
+                                   the rows of configuration options, of pipelines and of other names for the registry
   tables instruments FILE FOLDER   the headers of options of instruments
   tables configs FILE FOLDER       those of the configuration of a PassContext
   tables primitives FILE FOLDER    the arguments of the primitives of schedules, and calls of them
@@ -25,6 +25,7 @@ import primitives
 from files import write
 
 HEADERS = {"passes_rows": passes.headers, "configs_rows": passes.config_rows, "pipelines_rows": passes.pipeline_rows,
+           "names_rows": passes.name_rows,
            "instruments": options.instrument_headers, "configs": options.config_headers,
            "primitives": primitives.headers}
 

@@ -7,6 +7,8 @@ and sources with the definitions of these functions, and with the rows for the r
 
 A source includes the options of what it reads, so that a change of a row recompiles few sources.
 """
+import sys
+
 from files import header, source
 from options import TYPES, Option, declarations, constructor
 
@@ -145,6 +147,27 @@ def pipeline_row(macro, args):
         return f"{{{', '.join(columns)}, {{}}, {target}}}"
     columns = [arg.text for arg in args[:5]]
     return f"{{{', '.join(columns)}, {{}}, {{}}, {{{', '.join(pipeline_rule(item) for item in args[5:])}}}}}"
+
+
+NAMES = {"IROPT_PASS_NAME": ("PassNames", "OtherName"), "IROPT_CONFIG_NAME": ("ConfigNames", "OtherName"),
+         "IROPT_PASS_HINT": ("PassHints", "PassAlias")}
+
+
+def name_rows(rows):
+    """The other names of passes and configuration options for the registry."""
+    body = ""
+    for macro, (function, kind) in NAMES.items():
+        found = [args for name, args in rows if name == macro]
+        names = [args[0].value for args in found]
+        for name, following in zip(names, names[1:]):
+            if name >= following:
+                sys.exit(f"the name '{following}' stands after '{name}'")
+        values = "".join(f"    {{{', '.join(arg.text for arg in args)}}},\n" for args in found)
+        body += (f"std::span<const {kind}> {function}() {{\n  static constexpr {kind} kRows[] = {{\n{values}  }};\n  return kRows;\n}}\n")
+    unknown = [name for name, _ in rows if name not in NAMES]
+    if unknown:
+        sys.exit(f"there are no rows {unknown[0]} of names")
+    yield "transform/names/rows.cpp", source(["transform/rows.h"], "iropt", body)
 
 
 def pipeline_rows(rows):

@@ -39,6 +39,11 @@ IROPT_CONFIG_CHOICE("mode", "x", "the mode", "x", "y")
 PIPELINES = '''IROPT_PIPELINE("p", 0, 4, "A,B", "both", IROPT_RUN_IF("a.b", "A"), IROPT_SET_IF("a.c", "B", fast, true))
 IROPT_TARGET_PIPELINE("cuda", "p", 0, 4, "C", "more")
 '''
+NAMES = '''IROPT_PASS_NAME("A", "Plain")
+IROPT_PASS_NAME("tirx.AddIt", "tir.AddIt", "wide=int8")
+IROPT_CONFIG_NAME("b.limit", "a.limit")
+IROPT_PASS_HINT("cse", "Plain")
+'''
 PRIMITIVES = '''IROPT_PRIMITIVE(Stop, "stop", None, Change, "stop")
 IROPT_PRIMITIVE(Join, "join", Loop, Change, "join loops",
                 IROPT_PARAM(loops, Loops, Input, ""),
@@ -140,6 +145,20 @@ class TablesTest(unittest.TestCase):
         self.assertIn('{"p", 0, 4, "A,B", "both", {}, {}, {{PipelineRule::Kind::RunIf, ConfigOf("a.b"), "A"}, '
                       '{PipelineRule::Kind::SetIf, ConfigOf("a.c"), "B", {{"fast", true, {}}}}}}', rows)
         self.assertIn('{"p", 0, 4, "C", "more", {}, "cuda"}', rows)
+
+    def test_names(self):
+        self.make("names_rows", NAMES)
+        text = self.read("transform/names/rows.cpp")
+        for row in ('{"A", "Plain"},', '{"tirx.AddIt", "tir.AddIt", "wide=int8"},', '{"b.limit", "a.limit"},', '{"cse", "Plain"},'):
+            self.assertIn(row, text)
+        for name, kind in (("PassNames", "OtherName"), ("ConfigNames", "OtherName"), ("PassHints", "PassAlias")):
+            self.assertIn(f"std::span<const {kind}> {name}() {{", text)
+
+    def test_names_are_in_order(self):
+        with self.assertRaises(subprocess.CalledProcessError):
+            self.make("names_rows", NAMES + 'IROPT_PASS_NAME("B", "Plain")\n')
+        with self.assertRaises(subprocess.CalledProcessError):
+            self.make("names_rows", 'IROPT_NAME("B", "Plain")\n')
 
     def test_instruments(self):
         self.make("instruments", INSTRUMENTS)

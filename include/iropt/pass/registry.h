@@ -73,14 +73,14 @@ struct PipelineEntry {
   std::vector<PipelineRule> rules = {};
 };
 
-// A row of pass_aliases.def: a name that other compilers have for what a pass does. Messages suggest the pass; a
+// A hint of names.def: a name that other compilers have for what a pass does. Messages suggest the pass; a
 // pipeline does not take the name.
 struct PassAlias {
   std::string_view alias;
   std::string_view pass;
 };
 
-// A row of other_names.def: a name that another version of TVM has for a pass or a configuration option. That of a pass
+// A row of names.def: a name that another version of TVM has for a pass or a configuration option. That of a pass
 // may set a boolean option, for what the pass does in that version only.
 struct OtherName {
   std::string_view name;

@@ -11,7 +11,7 @@
 
 namespace iropt {
 
-// Adds every row of passes.def, pass_aliases.def, configs.def and pipelines.def.
+// Adds every row of passes.def, configs.def, pipelines.def and names.def.
 Status RegisterAllPasses(PassRegistry& registry);
 
 }  // namespace iropt
