@@ -9,6 +9,7 @@
 #include "iropt/ir/structural.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
+#include "iropt/support/debug_output.h"
 #include "iropt/support/stack.h"
 #include "map_operands.h"
 #include "polynomial.h"
@@ -18,6 +19,8 @@
 
 namespace iropt::arith {
 namespace {
+
+constexpr DebugChannel kRuleDebug("simplify");
 
 bool IsVectorOfIndex(DataType t) { return !t.is_scalar() && IsIndexType(t.with_lanes(1)); }
 
@@ -297,6 +300,7 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
     if (rule.condition && !Holds(rule, *rule.condition, match, dtype)) continue;
     const PrimExpr* result = BuildTerm(rule, rule.result, match, dtype, make_);
     if (!result) continue;
+    IROPT_DEBUG(kRuleDebug, "{}", rule.text);
     // A truth value stands for those of all lanes.
     if (result->dtype.is_scalar() && !e->dtype.is_scalar()) result = make_.Broadcast(result, make_.Lanes(e->dtype));
     return rule.mode == RuleMode::kAgain ? Again(result) : result;
@@ -586,9 +590,7 @@ const PrimExpr* RuleSimplifier::RewriteCall(const tir::Call* call) {
 // if_then_else(a, if_then_else(b, x, c), c) is if_then_else(a && b, x, c) for a constant c.
 const PrimExpr* RuleSimplifier::RewriteIfThenElse(const tir::Call* call) {
   const auto* inner = CallOf(call->args[1], op::kTirIfThenElse);
-  const auto is_constant = [](const PrimExpr* e) {
-    return e->kind == NodeKind::kIntImm || e->kind == NodeKind::kFloatImm;
-  };
+  const auto is_constant = [](const PrimExpr* e) { return Is<tir::IntImm>(e) || Is<tir::FloatImm>(e); };
   if (!inner || !is_constant(call->args[2]) || !is_constant(inner->args[2])) return call;
   if (!DeepEqual(call->args[2], inner->args[2])) return call;
   const PrimExpr* args[3] = {make_.Node(NodeKind::kAnd, call->args[0], inner->args[0]), inner->args[1], call->args[2]};
