@@ -11,7 +11,7 @@
 #include <unordered_set>
 
 #include "iropt/analysis/tir/commutative_reducer.h"
-#include "iropt/arith/linear_system.h"
+#include "iropt/arith/linear_equation.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "schedule/checks.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "iropt/arith/linear_system.h"
+#include "iropt/arith/linear_equation.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
