@@ -36,17 +36,16 @@ Json CodeLenses(Document& document) {
     for (const FunctionPart& function : parts[i].reading->functions()) {
       const Json range = ToJson(document.text().RangeOf(parts[i].NameOf(function)));
       const std::string& name = function.reading->name;
-      const auto add = [&](std::string_view title, std::string_view kind, std::string_view extension,
-                           std::pair<std::string, std::string> parameter) {
-        VirtualUri uri{std::string(kind),
-                       fmt::format("{}.{}", name, extension),
+      const auto add = [&](std::string_view title, ViewKind kind, std::pair<std::string, std::string> parameter) {
+        VirtualUri uri{kind,
+                       fmt::format("{}.{}", name, ViewOf(kind).extension),
                        {{"source", document.uri()}, std::move(parameter)}};
         if (parts.size() > 1) uri.parameters["part"] = fmt::format("{}", i);
         lenses.push_back(Lens(range, title, uri));
       };
-      add("Show what the passes change", "diff", "diff", {"passes", pipeline});
-      add("Show the module after the passes", "after", "ir", {"passes", pipeline});
-      add("Run with random inputs", "run", "txt", {"function", name});
+      add("Show what the passes change", ViewKind::kDiff, {"passes", pipeline});
+      add("Show the module after the passes", ViewKind::kAfter, {"passes", pipeline});
+      add("Run with random inputs", ViewKind::kRun, {"function", name});
     }
   }
   return lenses;

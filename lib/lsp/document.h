@@ -32,7 +32,6 @@ class Document {
     is_current_ = false;
   }
 
-  bool is_current() const { return is_current_; }
   // Of the text as it is now.
   ScriptAnalysis& analysis() {
     if (!is_current_ && kind_ == DocumentKind::kScript) analysis_.Update(text_);

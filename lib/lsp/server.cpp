@@ -426,7 +426,8 @@ class Server {
     const std::optional<std::vector<std::string>> sources = SourcesOf(*uri);
     if (!sources) throw RequestError{RequestError::kInvalidParams, "the document is made of others in too many steps"};
     for (const std::string& source : *sources) shown_[source].insert(text);
-    return {fmt::format("{} {}", uri->kind, uri->title), "", [this, uri = *uri] { return ContentOf(uri); }};
+    return {fmt::format("{} {}", ViewOf(uri->kind).name, uri->title), "",
+            [this, uri = *uri] { return ContentOf(uri); }};
   }
 
   Json ContentOf(const VirtualUri& uri) {
@@ -434,8 +435,7 @@ class Server {
       const auto open = documents_.find(source);
       return open == documents_.end() ? std::nullopt : std::optional(open->second->text().text());
     });
-    const std::string_view language = uri.kind == "diff" ? "diff" : uri.kind == "run" ? "plaintext" : "tvmscript";
-    return {{"text", ValueOf(std::move(content))}, {"language", language}};
+    return {{"text", ValueOf(std::move(content))}, {"language", ViewOf(uri.kind).language}};
   }
 
   // Documents made of one that changed are out of date; the client asks again for those that it shows.

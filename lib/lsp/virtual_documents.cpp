@@ -24,6 +24,10 @@ namespace iropt::lsp {
 
 namespace {
 
+// By kind.
+constexpr View kViews[] = {
+    {"after", "ir", "tvmscript"}, {"diff", "diff", "diff"}, {"run", "txt", "plaintext"}, {"module", "ir", "tvmscript"}};
+
 // Of symbolic variables of a function that is run.
 constexpr int64_t kSize = 4;
 
@@ -65,9 +69,7 @@ class StepCollector : public PassInstrument {
   StepCollector() : PassInstrument("steps") {}
 
   Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override {
-    const bool is_composite =
-        info.kind == PassKind::Sequential || info.kind == PassKind::Fixpoint || info.kind == PassKind::Repeat;
-    if (!is_composite) steps.push_back({info.name, outcome == PassOutcome::Changed, module});
+    if (!info.is_composite()) steps.push_back({info.name, outcome == PassOutcome::Changed, module});
     return {};
   }
 
@@ -164,28 +166,31 @@ std::string DiffOf(const std::string& before, const std::string& after) {
 
 std::string ContentOf(const VirtualUri& uri, const std::string& path, const std::string& source) {
   ChildWork work(path, source);
-  if (uri.kind == "module") return work.Succeeded(work.ReadModule()) ? work.TextOf(0) : work.Console();
-  if (uri.kind == "run") {
+  if (uri.kind == ViewKind::kModule) return work.Succeeded(work.ReadModule()) ? work.TextOf(0) : work.Console();
+  if (uri.kind == ViewKind::kRun) {
     static_cast<void>(work.Succeeded(work.RunFunction(uri.Parameter("function"))));
     return work.Console();
   }
   if (!work.Succeeded(work.RunPasses(uri.Parameter("passes")))) return work.Console();
   const size_t result = work.num_steps() + 1;
-  if (uri.kind == "after") return work.TextOf(NumberOf(uri, "step", result));
+  if (uri.kind == ViewKind::kAfter) return work.TextOf(NumberOf(uri, "step", result));
   return DiffOf(work.TextOf(NumberOf(uri, "from", 0)), work.TextOf(NumberOf(uri, "to", result)));
 }
 
 }  // namespace
 
+const View& ViewOf(ViewKind kind) { return kViews[static_cast<size_t>(kind)]; }
+
 std::optional<VirtualUri> VirtualUri::Parse(std::string_view uri) {
   if (!uri.starts_with(kScheme)) return std::nullopt;
   uri.remove_prefix(kScheme.size());
   while (uri.starts_with('/')) uri.remove_prefix(1);
-  VirtualUri parsed;
   const size_t question = uri.find('?');
   const std::string_view path = uri.substr(0, question);
   const size_t slash = path.find('/');
-  parsed.kind = path.substr(0, slash);
+  const View* view = std::ranges::find(kViews, path.substr(0, slash), &View::name);
+  if (view == std::end(kViews)) return std::nullopt;
+  VirtualUri parsed{static_cast<ViewKind>(view - kViews), {}};
   if (slash != std::string_view::npos) parsed.title = Decode(path.substr(slash + 1));
   // Some clients encode the '=' between a name and its value, too.
   std::string query = question == std::string_view::npos ? std::string() : std::string(uri.substr(question + 1));
@@ -201,7 +206,7 @@ std::optional<VirtualUri> VirtualUri::Parse(std::string_view uri) {
 }
 
 std::string VirtualUri::ToString() const {
-  std::string uri = fmt::format("{}/{}/{}", kScheme, kind, Encode(title));
+  std::string uri = fmt::format("{}/{}/{}", kScheme, ViewOf(kind).name, Encode(title));
   char separator = '?';
   for (const auto& [name, value] : parameters) {
     uri += fmt::format("{}{}={}", separator, name, Encode(value));
@@ -259,23 +264,20 @@ std::optional<std::vector<std::string>> SourcesOf(const VirtualUri& uri) {
 // One side of a difference: another virtual document, or the module in a file.
 static Result<std::string> SideOf(const std::string& text, const OpenTexts& texts) {
   if (const std::optional<VirtualUri> uri = VirtualUri::Parse(text)) return MakeContent(*uri, texts);
-  return MakeContent({texts(text) ? "after" : "module", "", {{"source", text}}}, texts);
+  return MakeContent({texts(text) ? ViewKind::kAfter : ViewKind::kModule, "", {{"source", text}}}, texts);
 }
 
 Result<std::string> MakeContent(const VirtualUri& uri, const OpenTexts& texts) {
-  if (uri.kind == "diff" && !uri.Parameter("left").empty()) {
+  if (uri.kind == ViewKind::kDiff && !uri.Parameter("left").empty()) {
     IROPT_ASSIGN_OR_RETURN(const std::string left, SideOf(uri.Parameter("left"), texts));
     IROPT_ASSIGN_OR_RETURN(const std::string right, SideOf(uri.Parameter("right"), texts));
     return DiffOf(left, right);
   }
-  if (uri.kind != "after" && uri.kind != "diff" && uri.kind != "run" && uri.kind != "module")
-    return Error{ErrorCode::Usage,
-                 fmt::format("unknown kind of document '{}': expected after, diff, run or module", uri.kind)};
   const std::string path = PathOf(uri.Parameter("source"));
   std::string text;
   if (const std::optional<std::string> source = texts(uri.Parameter("source"))) {
     text = *source;
-  } else if (uri.kind != "module") {
+  } else if (uri.kind != ViewKind::kModule) {
     IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> file, ReadFile(path));
     text = file->text();
   }
@@ -307,7 +309,7 @@ Result<Json> ListSteps(const std::string& source_uri, const std::string& source,
   Json steps = Json::array();
   for (size_t i = 0; i < work.steps().size(); ++i) {
     const StepCollector::Step& step = work.steps()[i];
-    VirtualUri uri{"after",
+    VirtualUri uri{ViewKind::kAfter,
                    fmt::format("{}-{}.ir", i + 1, step.name),
                    {{"source", source_uri}, {"passes", pipeline}, {"step", fmt::format("{}", i + 1)}}};
     if (part) uri.parameters["part"] = fmt::format("{}", *part);

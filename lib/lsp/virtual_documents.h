@@ -12,6 +12,7 @@
 // &part=1 says that the module is the second one of its source.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -24,13 +25,23 @@
 
 namespace iropt::lsp {
 
+enum class ViewKind : uint8_t { kAfter, kDiff, kRun, kModule };
+
+struct View {
+  std::string_view name;  // in the URI
+  std::string_view extension;
+  std::string_view language;  // as editors call it
+};
+const View& ViewOf(ViewKind kind);
+
 struct VirtualUri {
   static constexpr std::string_view kScheme = "ir-opt:";
 
-  std::string kind;
+  ViewKind kind;
   std::string title;
   std::map<std::string, std::string> parameters = {};  // decoded
 
+  // Nothing for the URI of another document.
   static std::optional<VirtualUri> Parse(std::string_view uri);
   std::string ToString() const;
   // Empty if there is no such parameter.

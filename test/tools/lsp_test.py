@@ -447,7 +447,7 @@ class LspTest(unittest.TestCase):
             self.client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": "file://" + path, "type": 2}]})
             self.client.wait(lambda: ("ir/contentChanged", {"uri": onnx}) in changed)
         self.assertIn("no such file", self.content(self.virtual("module", "m.ir", source="file:///nothing.onnx")))
-        with self.assertRaisesRegex(LspError, "unknown kind"):
+        with self.assertRaisesRegex(LspError, "not a virtual document"):
             self.content("ir-opt:/nothing/m.ir?source=file:///a.ir")
 
     def test_difference_of_any_two(self):
