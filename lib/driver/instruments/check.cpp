@@ -59,7 +59,7 @@ Result<SemanticCheckOptions> ReadSemanticCheck(const CheckedOptions& options, Di
 
 Result<SemanticCheckOptions> ReadSemanticCheck(const InstrumentSpec& spec, DiagnosticEngine& diagnostics) {
   const std::string owner = fmt::format("instrument '{}'", spec.name);
-  OptionValue::Dict options = spec.options;
+  auto options = spec.options;
   if (!CheckOptions(FindOwnInstrument(spec.name)->options, owner, options, diagnostics))
     return Failure{ErrorCode::Usage};
   return ReadSemanticCheck(CheckedOptions(owner, std::move(options)), diagnostics);

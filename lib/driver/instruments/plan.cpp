@@ -18,19 +18,19 @@ std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
   return names;
 }
 
-const OptionValue* Find(const OptionValue::Dict& options, std::string_view name) {
-  const auto at = std::ranges::find(options, name, &OptionValue::Entry::key);
-  return at == options.end() ? nullptr : &at->value;
+const OptionValue* Find(const InstrumentSpec& spec, std::string_view name) {
+  const auto at = std::ranges::find(spec.options, name, &OptionValue::Entry::key);
+  return at == spec.options.end() ? nullptr : &at->value;
 }
 
 }  // namespace
 
 Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& registry, DiagnosticEngine& diagnostics) {
-  OptionValue::Dict options = spec.options;
+  InstrumentSpec complete = spec;
   if (const OwnInstrument* own = FindOwnInstrument(spec.name)) {
-    if (!CheckOptions(own->options, fmt::format("instrument '{}'", spec.name), options, diagnostics))
+    if (!CheckOptions(own->options, fmt::format("instrument '{}'", spec.name), complete.options, diagnostics))
       return Failure{ErrorCode::Usage};
-    own_.push_back({own, spec.options, std::move(options), spec.span});
+    own_.push_back({own, spec, std::move(complete)});
     return {};
   }
   if (!registry.instruments().contains(spec.name)) {
@@ -39,7 +39,7 @@ Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& regis
     return Failure{ErrorCode::Usage};
   }
   Result<std::shared_ptr<PassInstrument>> instrument =
-      registry.CreateInstrument(spec.name, std::move(options), diagnostics);
+      registry.CreateInstrument(spec.name, std::move(complete.options), diagnostics);
   if (!instrument.ok()) {
     if (!instrument.error().reported()) diagnostics.Error(spec.span, "pass-failed", instrument.error().message);
     return Failure{instrument.error().code};
@@ -59,7 +59,7 @@ OptionValue InstrumentPlan::Merge(const OptionSpec& option, const OwnInstrument&
   OptionValue::List list;
   for (const Given& given : own_) {
     if (given.row != &row) continue;
-    const OptionValue& complete = *Find(given.options, option.name);
+    const OptionValue& complete = *Find(given.complete, option.name);
     if (option.type == OptionType::StringList) {
       OptionValue::List joined = *complete.as_list();
       const auto is_new = [&](const OptionValue& other) { return std::ranges::find(joined, other) == joined.end(); };
@@ -78,7 +78,7 @@ std::vector<InstrumentSpec> InstrumentPlan::OwnSpecs() const {
   for (const OwnInstrument& row : OwnInstruments()) {
     const auto given = std::ranges::find(own_, &row, &Given::row);
     if (given == own_.end()) continue;
-    InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{std::string(row.name), {}, given->span});
+    InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{std::string(row.name), {}, given->given.span});
     for (const OptionSpec& option : row.options) spec.options.push_back({option.name, Merge(option, row)});
   }
   return specs;

@@ -29,9 +29,8 @@ class InstrumentPlan {
  private:
   struct Given {
     const OwnInstrument* row;
-    OptionValue::Dict given;
-    OptionValue::Dict options;  // complete
-    SourceSpan span;
+    InstrumentSpec given;
+    InstrumentSpec complete;  // with the options that have their defaults
   };
 
   OptionValue Merge(const OptionSpec& option, const OwnInstrument& row) const;

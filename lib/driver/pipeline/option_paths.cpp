@@ -41,9 +41,7 @@ void ForEachString(const OptionValue& value, Action&& action) {
   if (const OptionValue::List* list = value.as_list()) {
     for (const OptionValue& element : *list) ForEachString(element, action);
   }
-  if (const OptionValue::Dict* dict = value.as_dict()) {
-    for (const OptionValue::Entry& entry : *dict) ForEachString(entry.value, action);
-  }
+  for (const OptionValue::Entry& entry : value.entries()) ForEachString(entry.value, action);
 }
 
 }  // namespace

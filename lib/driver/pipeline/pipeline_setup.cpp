@@ -195,7 +195,7 @@ NetworkMode PipelineSetup::network_mode() const { return NetworkModeOf(context_.
 Status PipelineSetup::FillConfig() {
   for (const std::string& text : options_.pipeline.config) {
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-config", text));
-    std::optional<OptionValue::Dict> config = ParseConfig(text, base, compiler_.diagnostics());
+    auto config = ParseConfig(text, base, compiler_.diagnostics());
     if (!config) return Failure{ErrorCode::Usage};
     std::ranges::move(*config, std::back_inserter(file_.config));
   }

@@ -3,31 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/pass/pass.h"
+#include "iropt/transform/pass_calls.h"
 
 namespace iropt {
 
 namespace {
 
+using SizesBySymbol = std::map<std::string, int64_t, std::less<>>;
+
 // False if the name has another size already.
-bool Add(OptionValue::Dict& symbols, std::string_view name, int64_t size) {
-  const auto known = std::ranges::find(symbols, name, &OptionValue::Entry::key);
-  if (known != symbols.end()) return *known->value.as_int() == size;
-  symbols.push_back({std::string(name), OptionValue(size)});
-  return true;
+bool Add(SizesBySymbol& symbols, std::string_view name, int64_t size) {
+  return symbols.emplace(name, size).first->second == size;
 }
 
-// The symbolic variables that the sizes of parameters decide, as the option of BindSymbolicVars. Null if a size does
-// not fit, which is reported.
-std::optional<OptionValue::Dict> SymbolsOf(const Function& function, const StatedSizes& sizes,
-                                           DiagnosticEngine& diagnostics) {
-  OptionValue::Dict symbols;
+// The symbolic variables that the sizes of parameters decide. Nothing if a size does not fit, which is reported.
+std::optional<SizesBySymbol> SymbolsOf(const Function& function, const StatedSizes& sizes,
+                                       DiagnosticEngine& diagnostics) {
+  SizesBySymbol symbols;
   const auto fail = [&](const std::string& message) {
     diagnostics.Error(Location(function), "bad-input", message);
     return std::nullopt;
@@ -61,15 +62,16 @@ Result<Module> BindSizes(Module module, const StatedSizes& sizes, CompilerInstan
   }
   const auto* function = main ? As<Function>(main->func) : nullptr;
   if (function == nullptr) return Error{ErrorCode::Usage, "-input-shape and -sym need a Relax function"};
-  std::optional<OptionValue::Dict> found = SymbolsOf(*function, sizes, compiler.diagnostics());
+  std::optional<SizesBySymbol> found = SymbolsOf(*function, sizes, compiler.diagnostics());
   if (!found) return Failure{ErrorCode::Usage};
   for (const auto& [name, size] : sizes.symbols) {
     if (!Add(*found, name, size)) return Error{ErrorCode::Usage, fmt::format("'{}' has two sizes (-sym)", name)};
   }
-  const std::string pipeline = fmt::format("BindSymbolicVars<binding_map={};func_name={}>",
-                                           ToJson(OptionValue(*std::move(found))), main->var->name);
+  std::vector<OptionValue::Entry> bindings;
+  for (const auto& [name, size] : *found) bindings.push_back({name, OptionValue(size), {}});
   PassContext context = compiler.MakeContext(kMaxOptLevel);
-  IROPT_ASSIGN_OR_RETURN(const Pass pass, compiler.MakePass(pipeline, &context));
+  const Pass pass = transform::BindSymbolicVars(
+      {.binding_map = OptionValue(std::move(bindings)), .func_name = std::string(main->var->name)});
   IROPT_ASSIGN_OR_RETURN(PassResult result, pass(std::move(module), context));
   return std::move(result.module);
 }

@@ -29,7 +29,7 @@ OptionValue ToOption(const Attr* attr) {
     for (const Attr* item : list->values) items.push_back(ToOption(item));
     return items;
   }
-  OptionValue::Dict entries;
+  std::vector<OptionValue::Entry> entries;
   if (const auto* dict = As<DictAttr>(attr)) {
     for (uint32_t i = 0; i < dict->size(); ++i)
       entries.push_back({std::string(dict->keys[i]), ToOption(dict->values[i])});
