@@ -17,7 +17,9 @@ namespace iropt {
 namespace {
 
 // Numbers that may be indices, divisors, or both, tried in this order.
-constexpr IntegerRange kIntegers[] = {{-8, 8}, {0, 3}, {1, 3}, {0, 1}, {0, 0}, {1, 1}};
+// Integers that are not indices come first; a function that fails on them is tried with small ones.
+constexpr IntegerRange kWideIntegers{-8, 8};
+constexpr IntegerRange kIntegers[] = {kWideIntegers, {0, 3}, {1, 3}, {0, 1}, {0, 0}, {1, 1}};
 // After so many equal failures, other inputs do not help.
 constexpr size_t kMostSameFailures = 14;
 // Runs that are not necessary may take more time than the others, whose sizes are smaller.
@@ -81,23 +83,22 @@ bool FunctionCheck::HasSizes() const {
 
 FunctionCheck::Trial FunctionCheck::MakeTrial(const TrialPlan& plan, uint64_t seed, size_t sizes,
                                               const IntegerRange& integers) const {
-  // Extreme integers come first; a function that fails on them is tried with small ones.
-  const bool is_first = &integers == std::begin(kIntegers);
+  const bool is_wide = integers.min == kWideIntegers.min && integers.max == kWideIntegers.max;
   Trial trial;
   trial.recipe.seed = seed;
   trial.recipe.random = {.values = plan.values,
                          .form = plan.form,
-                         .integer_form = is_first ? plan.form : InputForm::kPlain,
+                         .integer_form = is_wide ? plan.form : InputForm::kPlain,
                          .integers = integers,
                          .scale = plan.scale,
                          .is_dense = plan.is_dense,
-                         .has_extremes = plan.has_extremes && is_first,
+                         .has_extremes = plan.has_extremes && is_wide,
                          .has_ends = plan.has_indices,
                          .has_sentinel = plan.has_sentinel};
   trial.recipe.alternates = plan.alternates;
   trial.recipe.sizes = MakeSizes(sizes, first_.symbols(), maker_->hints(), maker_->constants().integers);
   trial.recipe.near_reals = plan.near_constants;
-  trial.recipe.near_integers = plan.near_constants && is_first;
+  trial.recipe.near_integers = plan.near_constants && is_wide;
   trial.settings.fresh = std::byte{plan.fresh};
   return trial;
 }
@@ -144,14 +145,15 @@ std::string FunctionCheck::FindTrials(const Run& run, const SemanticCheckOptions
   Error first_error{ErrorCode::SemanticCheck, {}};
   std::string incomplete;  // why a run that is possible is missing
   const size_t num_assignments = HasSizes() ? kNumSizeAssignments : 1;
-  for (const TrialPlan& plan : kTrialPlans) {
+  for (size_t number = 0; number < std::size(kTrialPlans); ++number) {
+    const TrialPlan& plan = kTrialPlans[number];
     if (!Selects(plan.values)) continue;
     Attempts attempts{kIntegers, {}};
     // Only special values are worth the integers that are not indices.
     if (plan.values != InputValues::kSpecial) attempts.integers = attempts.integers.subspan(1);
     if (!maker_->has_integers()) attempts.integers = attempts.integers.first(1);
     for (size_t i = 0; i < num_assignments; ++i) attempts.sizes.push_back((plan.sizes + i) % num_assignments);
-    const uint64_t seed = static_cast<uint64_t>(options.seed) + static_cast<uint64_t>(&plan - kTrialPlans);
+    const uint64_t seed = static_cast<uint64_t>(options.seed) + number;
     Error error{ErrorCode::SemanticCheck, {}};
     std::optional<Trial> trial = FindTrial(plan, attempts, seed, run, UINT64_MAX, error);
     if (trial && !trial->outcome.is_written) {
@@ -175,7 +177,8 @@ void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& 
   uint64_t work = 0;
   for (const Trial& trial : trials_) work = std::max(work, trial.outcome.work);
   const uint64_t max_work = kLeastExtraWork + kMostTimesExtraWork * work;
-  for (const TrialPlan& plan : kExtraPlans) {
+  for (size_t i = 0; i < std::size(kExtraPlans); ++i) {
+    const TrialPlan& plan = kExtraPlans[i];
     if (!Selects(plan.values)) continue;
     if (!run.runner.HasTimeFor(2 * max_work)) return;
     const bool is_of_sizes = plan.sizes == kEmptySizes || plan.has_indices;  // ordinary inputs but for them
@@ -189,10 +192,9 @@ void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& 
     } else if (HasSizes()) {
       attempts.sizes.push_back(plan.sizes % std::size(kTrialPlans));
     }
-    const uint64_t number = std::size(kTrialPlans) + static_cast<uint64_t>(&plan - kExtraPlans);
     Error error{ErrorCode::SemanticCheck, {}};
-    std::optional<Trial> trial =
-        FindTrial(plan, attempts, static_cast<uint64_t>(options.seed) + number, run, max_work, error);
+    std::optional<Trial> trial = FindTrial(
+        plan, attempts, static_cast<uint64_t>(options.seed) + std::size(kTrialPlans) + i, run, max_work, error);
     run.runner.AddExtraWork(trial ? trial->outcome.work : max_work);
     if (!trial || !trial->outcome.is_written) continue;
     trial->outcome.precision.mixes_magnitudes = trial->recipe.near_reals;

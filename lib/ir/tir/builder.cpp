@@ -54,29 +54,15 @@ const PrimExpr* StmtBuilder::Load(const Buffer* buffer, std::span<const PrimExpr
 
 // ---- Statements with a body
 
-void StmtBuilder::OpenLoop(const Var* var, const PrimExpr* min, const PrimExpr* extent, ForKind kind,
-                           const IterVar* thread, const DictAttr* annotations) {
-  Open<tir::For>(Span(), var, min, extent, kind, nullptr, thread, annotations);
-}
-
 LoopFrame StmtBuilder::For(std::string_view name, const PrimExpr* min, const PrimExpr* extent, ForKind kind,
                            const DictAttr* annotations) {
   const Var* var = workspace_.NewPrimVar(name, extent->dtype);
-  OpenLoop(var, min, extent, kind, nullptr, annotations);
+  Open<tir::For>(Span(), var, min, extent, kind, nullptr, nullptr, annotations);
   return {Frame(*this, depth() - 1), {var}};
 }
 
 LoopFrame StmtBuilder::For(std::string_view name, const PrimExpr* extent, ForKind kind) {
   return For(name, workspace_.New<IntImm>(extent->dtype, 0), extent, kind);
-}
-
-LoopFrame StmtBuilder::ThreadBinding(std::string_view name, const PrimExpr* extent, std::string_view thread,
-                                     const DictAttr* annotations) {
-  const Var* var = workspace_.NewPrimVar(name, extent->dtype);
-  const auto* iter_var = workspace_.New<IterVar>(nullptr, workspace_.NewPrimVar("iter", extent->dtype),
-                                                 IterVarType::kThreadIndex, workspace_.arena().CopyString(thread));
-  OpenLoop(var, workspace_.New<IntImm>(extent->dtype, 0), extent, ForKind::kThreadBinding, iter_var, annotations);
-  return {Frame(*this, depth() - 1), {var}};
 }
 
 LoopFrame StmtBuilder::Grid(std::span<const std::string_view> names, std::span<const PrimExpr* const> extents) {
@@ -85,8 +71,8 @@ LoopFrame StmtBuilder::Grid(std::span<const std::string_view> names, std::span<c
   std::vector<const Var*> vars;
   for (size_t i = 0; i < names.size(); ++i) {
     vars.push_back(workspace_.NewPrimVar(names[i], extents[i]->dtype));
-    OpenLoop(vars[i], workspace_.New<IntImm>(extents[i]->dtype, 0), extents[i], ForKind::kSerial, nullptr,
-             DictAttr::Empty());
+    Open<tir::For>(Span(), vars[i], workspace_.New<IntImm>(extents[i]->dtype, 0), extents[i], ForKind::kSerial, nullptr,
+                   nullptr, DictAttr::Empty());
   }
   return {std::move(frame), std::move(vars)};
 }

@@ -136,9 +136,6 @@ class StmtBuilder {
   LoopFrame For(std::string_view name, const PrimExpr* extent, ForKind kind = ForKind::kSerial);
   LoopFrame For(std::string_view name, const PrimExpr* min, const PrimExpr* extent, ForKind kind,
                 const DictAttr* annotations = DictAttr::Empty());
-  // for name in T.thread_binding(extent, thread="threadIdx.x")
-  LoopFrame ThreadBinding(std::string_view name, const PrimExpr* extent, std::string_view thread,
-                          const DictAttr* annotations = DictAttr::Empty());
   // A nest of serial loops.
   LoopFrame Grid(std::span<const std::string_view> names, std::span<const PrimExpr* const> extents);
   LoopFrame Grid(std::initializer_list<std::string_view> names, std::initializer_list<const PrimExpr*> extents) {
@@ -247,8 +244,6 @@ class StmtBuilder {
     Open<T>(Span(), std::forward<A>(args)...);
     return Frame(*this, depth() - 1);
   }
-  void OpenLoop(const Var* var, const PrimExpr* min, const PrimExpr* extent, ForKind kind, const IterVar* thread,
-                const DictAttr* annotations);
   BlockScope& CurrentBlock();
   const Stmt* TakeStatements(size_t start);
   void CloseBlock(const Stmt* body);

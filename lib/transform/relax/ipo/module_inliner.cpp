@@ -86,16 +86,18 @@ class EscapeFixer : public ExprMutator {
   std::vector<bool> escapes_;  // by Var::id
 };
 
+// The calls of one function to inline.
+struct InlineOptions {
+  const std::vector<bool>& functions;  // by index: calls of it
+  bool local_primitives = false;       // calls of primitive functions that are bound to variables
+  bool forced_pure = false;            // bodies that are only declared to be pure: the caller is, too
+};
+
 class Inliner : public ExprMutator {
  public:
-  Inliner(const Module& module, const std::vector<bool>& inlined, bool local_primitives, bool forced_pure,
-          Workspace& workspace, TypeInferrer& inferrer, DiagnosticEngine& diagnostics)
-      : ExprMutator(workspace, &inferrer),
-        module_(module),
-        inlined_(inlined),
-        local_primitives_(local_primitives),
-        forced_pure_(forced_pure),
-        diagnostics_(diagnostics) {}
+  Inliner(const Module& module, const InlineOptions& options, Workspace& workspace, TypeInferrer& inferrer,
+          DiagnosticEngine& diagnostics)
+      : ExprMutator(workspace, &inferrer), module_(module), options_(options), diagnostics_(diagnostics) {}
 
   bool failed() const { return failed_ || ExprMutator::failed(); }
   uint64_t inlined_calls() const { return inlined_calls_; }
@@ -107,10 +109,10 @@ class Inliner : public ExprMutator {
       return AllowRewrite("inlined-call", *old) ? BodyFor(*local, *call) : call;
     }
     const int index = CalleeIndex(module_, *call);
-    if (index < 0 || !inlined_[static_cast<size_t>(index)]) return call;
+    if (index < 0 || !options_.functions[static_cast<size_t>(index)]) return call;
     const ModuleEntry& callee = module_.functions()[static_cast<size_t>(index)];
     const auto* function = To<Function>(callee.func);
-    if (function->params.size() != call->args.size() || (IsForcedPure(*function) && !forced_pure_)) {
+    if (function->params.size() != call->args.size() || (IsForcedPure(*function) && !options_.forced_pure)) {
       IROPT_DEBUG(kInlineDebug, "a call of '{}' stays: other operands, or an impure function", callee.var->name);
       return call;
     }
@@ -126,7 +128,7 @@ class Inliner : public ExprMutator {
  private:
   // The primitive function that the call refers to by a variable, if it is to be inlined; else null.
   const Function* LocalPrimitive(const Call& call) {
-    const auto* var = local_primitives_ ? As<Var>(call.op) : nullptr;
+    const auto* var = options_.local_primitives ? As<Var>(call.op) : nullptr;
     const auto* function = var ? As<Function>(builder().LookupBinding(var)) : nullptr;
     return function && IsPrimitive(*function) && function->params.size() == call.args.size() ? function : nullptr;
   }
@@ -174,9 +176,7 @@ class Inliner : public ExprMutator {
   }
 
   const Module& module_;
-  const std::vector<bool>& inlined_;  // by index
-  const bool local_primitives_;
-  const bool forced_pure_;
+  const InlineOptions options_;
   DiagnosticEngine& diagnostics_;
   bool failed_ = false;
   uint64_t inlined_calls_ = 0;
@@ -295,7 +295,7 @@ class ModuleInliner {
     const RemarkFunction in_function(entry.var->name);
     Workspace workspace(module_, entry.storage);
     OpTypeInferrer inferrer(&module_, workspace.arena(), &context_.diagnostics);
-    Inliner inliner(module_, inlined_, local_primitives_, IsForcedPure(*function), workspace, inferrer,
+    Inliner inliner(module_, {inlined_, local_primitives_, IsForcedPure(*function)}, workspace, inferrer,
                     context_.diagnostics);
     const auto* result = To<Function>(inliner.VisitExpr(function));
     kInlinedCalls.Add(inliner.inlined_calls());
