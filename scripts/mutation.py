@@ -6,7 +6,7 @@
   scripts/mutation.py tonight
   scripts/mutation.py arith --again
 
-The first form takes the sources, the tests and the records (docs/mutants/NAME.md) from the table FOLDERS, and `tonight` the folder
+The first form takes the sources, the tests and the records (test/mutants/NAME.md) from the table FOLDERS, and `tonight` the folder
 whose turn it is. With --again, only those run that the record lists as alive and not equivalent: what new tests kill.
 
 The sources are copied to a build folder of their own (--build) and compiled once, with all mutants in them (scripts/mutants.py).
@@ -375,7 +375,7 @@ def take_folders(args):
     args.paths = [FOLDERS[name].sources if name in FOLDERS else name for name in args.paths]
     if args.record:
         return {args.record: ""}
-    return {ROOT / "docs" / "mutants" / f"{name}.md": FOLDERS[name].sources + "/" for name in names}
+    return {ROOT / "test" / "mutants" / f"{name}.md": FOLDERS[name].sources + "/" for name in names}
 
 
 def test_all(tester, mutator, numbers, args):

@@ -37,6 +37,9 @@ class PathsTest(ScriptTest):
     def test_files_of_a_document(self):
         self.expect_good({"docs/a.md": "Write lib/new/b.cpp, in lib/new:\n\n```cpp lib/new/b.cpp\nint b;\n```\n"})
 
+    def test_changelog(self):
+        self.expect_good({"CHANGELOG.md": "Removes lib/old.cpp.\n"})
+
     def test_sources_of_tvm(self):
         self.expect_good({"lib/ir/a.cpp": "// Source: TVM's src/arith/const_fold.h.\n"})
 
