@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the product of two float32 matrices as compiled loops, in one thread, beside OpenBLAS.
+"""Times the product of two float32 matrices as compiled loops, in one thread, compared with OpenBLAS.
 
     matrix_product.py [--ir-run build/bin/ir-run] [--openblas libopenblas.so.0] [--size 1024] [--rounds 5] [--repeat 40]
 

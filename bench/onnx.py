@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Times ir-opt -O3 on big ONNX models that it makes, beside onnxruntime.
+"""Times ir-opt -O3 on big ONNX models that it makes, compared with onnxruntime.
 
     onnx.py [--ir-opt build/bin/ir-opt] [--node-modules DIR] [--repeat 3] [--layers 32] [FILE.onnx...]
 
-The models: a decoder of 32 layers with 28 GB of weights in a sparse file beside it, and ResNet-50 with 100 MB of weights in the
+The models: a decoder of 32 layers with 28 GB of weights in a sparse file next to it, and ResNet-50 with 100 MB of weights in the
 file and batch norms to fold. FILE.onnx are measured, too. Each is read, optimized and written in a run of its own; printed are
 the best wall time, the largest memory, and the nodes before and after. With DIR, the folder of the package onnxruntime-node,
 the same of onnxruntime at its level `basic`, which writes what it made of the model. Needs Python's onnx (python3-onnx); runs

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The operators that -O3 leaves of convolutional models beside those that onnxruntime's basic optimizations leave.
+"""The operators that -O3 leaves of convolutional models compared with those that onnxruntime's basic optimizations leave.
 
     onnxruntime.py --node-modules DIR [--ir-opt build/bin/ir-opt] FOLDER
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the Python package costs, beside the command line and Python itself.
+"""What the Python package costs, compared with the command line and Python itself.
 
   PYTHONPATH=build/python python3 bench/python.py [--ir-opt build/bin/ir-opt] [--model FILE ...] [--runs 7] [MEASURE...]
 
 The measures: import, pass (a pass of Python that does nothing, over 1,000 functions), pipeline (read, default<O3> and print of a
-model, beside ir-opt; by default a generated one of 20,000 operators), visitor (over 105,000 nodes, beside one over Python's ast),
+model, compared with ir-opt; by default a generated one of 20,000 operators), visitor (over 105,000 nodes, compared with one over Python's ast),
 memory (10,000 modules in a loop), threads (two with contexts of their own). Each prints the least processor time of the runs and
 its limit; exits with 1 if one is over it.
 """

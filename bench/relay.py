@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how fast Relay text is read, beside TVMScript of the same module.
+"""Measures how fast Relay text is read, compared with TVMScript of the same module.
 
   relay.py IR_OPT [--operators 100000] [--rounds 9] [--at-most RATIO]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times calls of real models as compiled loops, in one thread, beside onnxruntime.
+"""Times calls of real models as compiled loops, in one thread, compared with onnxruntime.
 
     run_models.py [--ir-run build/bin/ir-run] [--ir-opt build/bin/ir-opt] [--node-modules DIR] [--repeat 20] [--level 3]
                   [--models A,B] FOLDER
@@ -46,7 +46,7 @@ const [, model, repeat] = process.argv;
 
 
 def bind(ir_opt, path, folder):
-    """The model with its weights, which are in files beside it."""
+    """The model with its weights, which are in files next to it."""
     bound = os.path.join(folder, os.path.basename(path))
     run([ir_opt, f"-passes={bound_weights(path, folder)}", "-externalize-constants=64", path, "-o", bound])
     return bound

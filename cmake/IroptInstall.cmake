@@ -15,7 +15,7 @@ install(TARGETS ${targets} EXPORT ir-opt-libraries
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libraries
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(IROPT_HAVE_LLVM)
-  # Programs in bin look for it in the folder beside theirs.
+  # Programs in bin look for it in the folder next to theirs.
   install(TARGETS iropt_codegen_llvm LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 get_property(formats GLOBAL PROPERTY iropt_formats)

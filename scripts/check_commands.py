@@ -157,7 +157,7 @@ def check_lit_filter(pattern, document):
         yield f"LIT_FILTER={pattern} matches no test"
 
 
-def faults_of(document, project):
+def problems_of(document, project):
     for words in commands_of(document):
         if words[0].startswith("LIT_FILTER="):
             yield from check_lit_filter(words.pop(0).split("=")[1], document)
@@ -193,15 +193,15 @@ def main():
     paths = sys.argv[2:] or [os.path.join(ROOT, name) for name in ("README.md", "CONTRIBUTING.md")]
     if not sys.argv[2:]:
         paths += sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))
-    faults = []
+    problems = []
     if not sys.argv[2:]:
         usage = os.path.join(ROOT, "docs", "usage.md")
         # -O1 to -O3 stand between -O0 and -O4.
         flags = {flag for flag in project.flags["ir-opt"] if not re.fullmatch("-O[123]", flag)}
-        faults += [f"docs/usage.md: {fault}" for fault in unnamed_flags(read(usage), flags)]
-    faults += [f"{os.path.relpath(path, ROOT)}: {fault}" for path in paths for fault in faults_of(read(path), project)]
-    print("\n".join(faults) if faults else "commands: no violations")
-    return 1 if faults else 0
+        problems += [f"docs/usage.md: {problem}" for problem in unnamed_flags(read(usage), flags)]
+    problems += [f"{os.path.relpath(path, ROOT)}: {problem}" for path in paths for problem in problems_of(read(path), project)]
+    print("\n".join(problems) if problems else "commands: no violations")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

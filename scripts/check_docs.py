@@ -65,23 +65,23 @@ def check(path, bin_dir, kind, root):
     with open(path, encoding="utf-8") as f:
         text = f.read()
     name = os.path.relpath(path, ROOT)
-    faults = []
+    problems = []
     for link in LINK.findall(FENCED.sub("", text)):
         if not os.path.exists(os.path.join(os.path.dirname(path), link)):
-            faults.append(f"{name}: the link to {link} leads nowhere")
+            problems.append(f"{name}: the link to {link} leads nowhere")
     for source, excerpt in EXCERPT.findall(text):
         with open(os.path.join(ROOT, source), encoding="utf-8") as f:
             if excerpt not in f.read():
-                faults.append(f"{name}: this is no part of {source}:\n{excerpt}")
+                problems.append(f"{name}: this is not part of {source}:\n{excerpt}")
     blocks = [block for block_kind, block in BLOCK.findall(text) if block_kind == kind]
     if kind != "console" and not blocks:
-        faults.append(f"{name}: there is no block of kind `{kind}`")
+        problems.append(f"{name}: there is no block of kind `{kind}`")
     for block in blocks:
         for command, expected in commands_of(block):
             got = run(command, bin_dir, root)
             if not matches(expected, got):
-                faults.append("\n".join([f"{name}: {command}", "  expected:", *expected, "  printed:", *got]))
-    return faults
+                problems.append("\n".join([f"{name}: {command}", "  expected:", *expected, "  printed:", *got]))
+    return problems
 
 
 def main():
@@ -93,10 +93,10 @@ def main():
     args = parser.parse_args()
     kind = f"console {args.kind}" if args.kind else "console"
     paths = args.files or [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))]
-    faults = [fault for path in paths for fault in check(path, os.path.abspath(args.bin_dir), kind, args.root)]
-    for fault in faults:
-        print(fault)
-    return 1 if faults else 0
+    problems = [problem for path in paths for problem in check(path, os.path.abspath(args.bin_dir), kind, args.root)]
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

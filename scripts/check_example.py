@@ -4,7 +4,7 @@
   check_example.py SOURCE.cpp PROGRAM [ARGUMENT...]
 
 The source ends with a comment that holds the lines which go to stdout and stderr, after `// Prints:`, each behind `//   `.
-With IROPT_UPDATE_EXAMPLES=1 in the environment the comment is written anew instead.
+With IROPT_UPDATE_EXAMPLES=1 in the environment the comment is written again instead.
 """
 import difflib
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the layers: includes point downwards only, CMake links what is included, documents list the areas, operators are
-named by OpId where no text is read, few sources depend on all operators, comments of public headers stand alone, the modules of
-the Python package do not import each other in circles, and no file is too long.
+named by OpId where no text is read, few sources depend on all operators, comments of public headers stand alone, words are those
+of the field, the modules of the Python package do not import each other in circles, and no file is too long.
 
   check_layering.py [ROOT]
 
@@ -43,15 +43,29 @@ TABLE_SOURCES = ("lib/infer/type_rules.cpp", "lib/infer/layout_rules.cpp", "lib/
 NAMED_OPERATORS = ("lib/text", "include/iropt/text", "lib/op", "include/iropt/op")
 # The beginnings of comments that are clauses, or refer to the declaration before: they say nothing in a hover.
 DEPENDENT_COMMENT = re.compile(r"\s*// (What|Which|Whether|Where|How|The same|Likewise|As above)\b")
+# Words that stand for usual ones: a part of each, which is fast to look for, where it is one, and the usual word.
+WORDS = {
+    "'beside'": ("eside", r"(?<![.\w])[Bb]eside\b|[a-z]Beside\b", "'next to' or 'compared with'"),
+    "'fault'": ("ault", r"(?<!page )(?<![A-Za-z])[Ff]ault(?:y|s)?(?![a-z])|(?<=[a-z])Fault(?:y|s)?(?![a-z])", "'bug', 'failure' or 'wrong'"),
+    "'anew'": ("anew", r"\banew\b", "'again' or 'from the start'"),
+    "'for ever'": ("for ever", r"\bfor ever\b", "'forever'"),
+    "'no more'": (" no more", r"\b(?:exists?|is|are) no more\b(?! than)", "'no longer' or 'removed'"),
+    "'is none'": (" none", r"\b(?:is|are) none\b", "'is not one'"),
+    "'is no'": (" no ", r"\b(?:is|are) no (?!longer|more)[a-z]", "'is not a'"),
+    "'products of matrices'": ("of matrices", r"\b[Pp]roducts? of matrices\b", "'matmul' or 'matrix product'")}
+WORDED = (*CHECKED, "test", "bench", "scripts", "cmake", "python", "docs")
+WORDED_FILES = (*SOURCES, ".md", ".ir", ".test", ".relay", ".txt", ".js", ".html")
+# What others wrote, or what lists the words.
+NOT_WORDED = ("test/mutants", "test/data", "test/recorded", "scripts/check_layering.py", "test/tools/check_layering_test.py")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
-def files_below(root, *folders):
+def files_below(root, *folders, endings=SOURCES):
     for folder in folders:
         for base, dirs, names in os.walk(os.path.join(root, folder)):
             dirs.sort()
             for name in sorted(names):
-                if name.endswith(SOURCES) or name == "CMakeLists.txt":
+                if name.endswith(endings) or name == "CMakeLists.txt":
                     yield os.path.relpath(os.path.join(base, name), root)
 
 
@@ -101,6 +115,9 @@ class Layering:
                 self.check_operator_names(path, lines)
             if path.endswith((".h", ".def")) and path.startswith("include"):
                 self.check_comments(path, lines)
+        for path in files_below(self.root, *WORDED, endings=WORDED_FILES):
+            if not path.startswith(NOT_WORDED):
+                self.check_words(path)
         self.check_cmake()
         self.check_python()
         return self.problems
@@ -163,6 +180,15 @@ class Layering:
                 self.report(path, number, f"the comment begins with '{match[1]}': say what a function does or returns "
                             "('Returns whether ...'), or what a type or member is")
             before = line
+
+    def check_words(self, path):
+        with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as f:
+            text = f.read()
+        for word, (part, pattern, usual) in WORDS.items():
+            for match in re.finditer(pattern, text) if part in text else ():
+                before = text[max(0, match.start() - 40):match.start()].rstrip(" \t\n/#")
+                if not (word.startswith("'is ") and before.lower().endswith("there")):
+                    self.report(path, text.count("\n", 0, match.start()) + 1, f"{word}: write {usual}")
 
     def check_operator_names(self, path, lines):
         if path.startswith(NAMED_OPERATORS):

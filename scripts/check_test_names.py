@@ -41,28 +41,28 @@ def rows(text):
 def check(path, names):
     with open(path, encoding="utf-8") as f:
         text = f.read()
-    faults = []
+    problems = []
     count = 0
     for rule, cell in rows(text):
         count += 1
         tests = [word for word in re.findall(r"`([^`]+)`", cell) if word.startswith(FOLDERS) or " " in word and "(" not in word]
         if not tests and not cell.startswith("differs: "):
-            faults.append(f"{rule}: names no test")
+            problems.append(f"{rule}: names no test")
         for test in tests:
             exists = os.path.exists(os.path.join(ROOT, test)) if test.startswith(FOLDERS) else test in names
             if not exists:
-                faults.append(f"{rule}: there is no test `{test}`")
+                problems.append(f"{rule}: there is no test `{test}`")
     if count == 0:
-        faults.append("there is no table of tests")
-    return [f"{os.path.relpath(path, ROOT)}: {fault}" for fault in faults]
+        problems.append("there is no table of tests")
+    return [f"{os.path.relpath(path, ROOT)}: {problem}" for problem in problems]
 
 
 def main():
     names = test_names()
-    faults = [fault for path in sys.argv[1:] for fault in check(path, names)]
-    for fault in faults:
-        print(fault)
-    return 1 if faults else 0
+    problems = [problem for path in sys.argv[1:] for problem in check(path, names)]
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 // half of the instructions of glibc's malloc. Its own operator new ends the program where memory runs out; this one
 // throws, as the standard says. A program that uses the library has the allocator of its choice. Memory goes back to
 // the system a second after it was freed: passes over weights and calls of models free and allocate the same megabytes
-// over and over, and a page that comes from the system anew costs more than its use.
+// over and over, and a page that comes from the system again costs more than its use.
 #include <mimalloc.h>
 #include <unistd.h>
 

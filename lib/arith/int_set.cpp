@@ -53,7 +53,7 @@ class SetEvaluator : public tir::ExprFunctor<IntervalSet(const PrimExpr*)> {
   IntervalSet Scale(NodeKind kind, IntervalSet a, const PrimExpr* factor);
   IntervalSet Remainder(NodeKind kind, IntervalSet a, const PrimExpr* divisor);
 
-  // An end that overflows is none.
+  // An end that overflows does not count.
   const PrimExpr* Apply(NodeKind kind, const PrimExpr* a, const PrimExpr* b) {
     const PrimExpr* end = a && b ? make_.Binary(kind, a, b) : nullptr;
     return end && AsInt(a) && AsInt(b) && !AsInt(end) ? nullptr : end;

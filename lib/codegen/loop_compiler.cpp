@@ -157,7 +157,7 @@ class Compiler final : public LoopCompiler {
     std::optional<Error> error = {};
   };
 
-  // Ends a compilation, whatever happens, so that others do not wait for ever.
+  // Ends a compilation, whatever happens, so that others do not wait forever.
   class RunningScope {
    public:
     RunningScope(Compiler& compiler, std::shared_ptr<Running> running)

@@ -15,7 +15,7 @@ namespace {
 
 // Interpreting so many statements takes about as long as compiling them.
 constexpr uint64_t kFewStatements = uint64_t{1} << 14;
-// Of the interpretation of some iterations, beside compiled code.
+// Of the interpretation of some iterations, next to compiled code.
 constexpr uint64_t kMostSampledSteps = uint64_t{1} << 16;
 
 // The sizes and integers that a call gives to the variables of the parameters.

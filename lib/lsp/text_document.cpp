@@ -55,7 +55,7 @@ void TextDocument::FindLines(uint32_t begin, uint32_t end, std::vector<uint32_t>
     if (!found || found == text_.data() + end) return;
     p = static_cast<uint32_t>(found - text_.data()) + 1;
     if (*found == '\r' && p < size() && text_[p] == '\n') {
-      if (p == end) return;  // the \n is behind the part
+      if (p == end) return;  // the \n is after the part
       ++p;
     }
     starts.push_back(p);
@@ -98,7 +98,7 @@ TextSpan TextDocument::SpanOf(const Range& range) const {
   return {begin, std::max(begin, OffsetOf(range.end))};
 }
 
-// Line breaks that end behind the span stay what they are; one before it may become two, or two one.
+// Line breaks that end after the span stay what they are; one before it may become two, or two one.
 void TextDocument::Replace(TextSpan span, std::string_view replacement) {
   const uint32_t from = span.begin > 0 ? line_starts_[LineAt(span.begin - 1)] : 0;
   text_.replace(span.begin, span.end - span.begin, replacement);

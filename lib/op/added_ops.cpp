@@ -115,7 +115,7 @@ std::string RefusalOfParams(const OpSpec& spec) {
   }
   for (size_t i = 0; i + 1 < spec.args.size(); ++i) {
     if (spec.args[i].absence == ArgAbsence::kOmitted && spec.args[i + 1].absence != ArgAbsence::kOmitted) {
-      return fmt::format("'{}' may be missing, but the operand behind it may not", spec.args[i].name);
+      return fmt::format("'{}' may be missing, but the operand after it may not", spec.args[i].name);
     }
   }
   return {};

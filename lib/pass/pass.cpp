@@ -16,7 +16,7 @@ namespace {
 
 std::string Describe(const PassInfo& info) { return fmt::format("pass '{}'", info.name); }
 
-// The pass for an error: that of a plugin is named with the plugin, to show that the fault is not in ir-opt.
+// The pass for an error: that of a plugin is named with the plugin, to show that the bug is not in ir-opt.
 std::string DescribeWithPlugin(const PassInfo& info, const PassContext& context) {
   const PassEntry* row = context.Registry().Find(info.name);
   if (row == nullptr || row->plugin.empty()) return Describe(info);

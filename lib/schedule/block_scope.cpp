@@ -112,7 +112,7 @@ bool BlockScope::Replace(const std::vector<Ref*>& before, const std::vector<Ref*
   if (begin + before.size() > children_.size() ||
       !std::equal(before.begin(), before.end(), children_.begin() + static_cast<std::ptrdiff_t>(begin)))
     return false;
-  // Those that access the same, and are behind each other as before, stay in the lists.
+  // Those that access the same, and follow each other as before, stay in the lists.
   std::vector<bool> stays_before(before.size());
   std::vector<bool> stays_after(after.size());
   size_t next = begin;

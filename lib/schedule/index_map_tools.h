@@ -13,8 +13,8 @@
 
 namespace iropt::schedule {
 
-// The variables of the results that are no parameters, each once. In a trace they stand for results of sampling, or for
-// variables of the function.
+// The variables of the results that are not parameters, each once. In a trace they stand for results of sampling, or
+// for variables of the function.
 std::vector<const tir::Var*> FreeVarsOf(const IndexMapAttr& map);
 // The map with values for such variables; owned by the workspace.
 const IndexMapAttr* WithFreeVars(const IndexMapAttr& map, const tir::VarValues& values, Workspace& workspace);

@@ -123,7 +123,7 @@ class FunctionCheck {
   Trials trials_ = {};
   Trials failing_trials_ = {};
   Trials extra_trials_ = {};                        // of constants_
-  std::optional<ProgramConstants> constants_ = {};  // nothing if the extra trials are to be made anew
+  std::optional<ProgramConstants> constants_ = {};  // nothing if the extra trials are to be made again
   std::string obstacle_ = {};
   Coverage coverage_ = {};
 };

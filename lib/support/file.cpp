@@ -197,7 +197,7 @@ std::string_view ShortenName(std::string_view path) {
 
 // Calls `create` with names of temporary files next to `target` until one is free. Sets `name`; what `create` returned,
 // which is negative, with errno, on failure.
-int CreateBeside(const std::string& target, std::string& name, FunctionRef<int(const char*)> create) {
+int CreateNextTo(const std::string& target, std::string& name, FunctionRef<int(const char*)> create) {
   for (int attempt = 0;; ++attempt) {
     name = fmt::format("{}.tmp-{}-{}", ShortenName(target), getpid(), attempt);
     const int result = create(name.c_str());
@@ -269,7 +269,7 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   const Kind kind = fd >= 0 ? Kind::Unnamed : Kind::Named;
   if (kind == Kind::Named) {
     const auto create = [](const char* name) { return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); };
-    fd = CreateBeside(target, temporary, create);
+    fd = CreateNextTo(target, temporary, create);
     if (fd < 0) return FileError("write", path, errno);
     RemoveFileOnCrash(temporary);
   }
@@ -284,7 +284,7 @@ Status AtomicFile::GiveName() {
   const auto link = [&](const char* free_name) {
     return linkat(AT_FDCWD, source.c_str(), AT_FDCWD, free_name, AT_SYMLINK_FOLLOW);
   };
-  if (CreateBeside(path_, name, link) != 0) return FileError("write", path_, errno);
+  if (CreateNextTo(path_, name, link) != 0) return FileError("write", path_, errno);
   RemoveFileOnCrash(name);
   temporary_ = std::move(name);
   return {};

@@ -51,7 +51,7 @@ constexpr size_t kSegmentSize = 4 * 1024 * 1024;
 constexpr size_t kLargestThreadStack = 64 * 1024 * 1024;
 #endif
 
-// A mapped stack with an inaccessible page below, which turns an overflow between two checks into a clean fault.
+// A mapped stack with an inaccessible page below, which turns an overflow between two checks into a clean crash.
 struct Segment {
   char* base = nullptr;  // lowest usable address
   size_t size = 0;

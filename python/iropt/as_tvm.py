@@ -104,7 +104,7 @@ class _MissingModule(types.ModuleType):
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds modules of tvm that are no modules of this package: its groups of operators, and what does not exist."""
+    """Finds modules of tvm that are not modules of this package: its groups of operators, and what does not exist."""
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname.startswith("tvm."):

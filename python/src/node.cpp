@@ -130,7 +130,7 @@ void SetNodeClass(int kind, const py::type& cls) {
   node_classes[static_cast<size_t>(kind)] = type;
   size_t index = 0;
   for (const FieldInfo& field : FieldsOf(static_cast<NodeKind>(kind))) {
-    // A descriptor refers to its definition for ever.
+    // A descriptor refers to its definition forever.
     auto* definition =
         new PyGetSetDef{field.name.data(), &ReadField, nullptr, nullptr, reinterpret_cast<void*>(index++)};
     const auto descriptor = py::reinterpret_steal<py::object>(PyDescr_NewGetSet(type, definition));

@@ -26,7 +26,7 @@ std::string_view Text(py::handle value) {
 }
 
 bool IsText(py::handle value) { return PyUnicode_Check(value.ptr()) != 0; }
-// Numbers of NumPy are none of Python's, but tell their value.
+// Numbers of NumPy are not Python's, but have a value that Python can ask for.
 bool IsInteger(py::handle value) { return PyLong_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) != 0; }
 bool IsReal(py::handle value) { return PyFloat_Check(value.ptr()) != 0 || py::hasattr(value, "__float__"); }
 bool IsList(py::handle value) { return PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0; }

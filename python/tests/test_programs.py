@@ -99,7 +99,7 @@ def test_plugin_of_the_command_line(tmp_path, module):
 
     tool = pathlib.Path(iropt.__file__).parents[2] / "bin/ir-opt"
     if not tool.exists():
-        pytest.skip("ir-opt is not beside the package")
+        pytest.skip("ir-opt is not next to the package")
     source = tmp_path / "in.ir"
     module.write(source)
     plugin = ROOT / "examples/python/passes_by_name.py"

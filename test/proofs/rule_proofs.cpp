@@ -88,7 +88,7 @@ class RuleProof {
                                z3::with(z3::tactic(context, "simplify"), sums);
     z3::solver solver = (prepare & z3::tactic(context, effort == 1 ? "qfnia" : "smt")).mk_solver();
     z3::params params(context);
-    // Steps are the same on all machines, and the timer of some versions of Z3 waits for ever.
+    // Steps are the same on all machines, and the timer of some versions of Z3 waits forever.
     params.set("rlimit", max_steps);
     solver.set(params);
     for (size_t i = 0; i < num_given_; ++i) solver.add(arithmetic_.AxiomOf(i));

@@ -40,7 +40,7 @@ class IterMapCheck {
     CheckInverse();
     CheckDivided();
     CheckNormalized();
-    return fault_;
+    return failure_;
   }
 
  private:
@@ -128,14 +128,14 @@ class IterMapCheck {
   Exact Number(const PrimExpr* e) { return Value(e, units_); }
 
   void Report(const std::string& text, const Point* point = nullptr) {
-    if (!fault_.empty()) return;
-    fault_ = "indices";
-    for (const PrimExpr* index : indices_) fault_ += " " + ScalarToString(index);
-    if (condition_) fault_ += " where " + ScalarToString(condition_);
+    if (!failure_.empty()) return;
+    failure_ = "indices";
+    for (const PrimExpr* index : indices_) failure_ += " " + ScalarToString(index);
+    if (condition_) failure_ += " where " + ScalarToString(condition_);
     for (const auto& [var, min, extent] : order_)
-      fault_ += fmt::format(", {} in [{}, {})", var->name, min, min + extent);
-    fault_ += "\n  " + text;
-    if (point) fault_ += " with " + point->at.ToString();
+      failure_ += fmt::format(", {} in [{}, {})", var->name, min, min + extent);
+    failure_ += "\n  " + text;
+    if (point) failure_ += " with " + point->at.ToString();
   }
 
   // ---- Comparisons
@@ -195,7 +195,7 @@ class IterMapCheck {
         const bool is_step = scale != 0 && offset % scale == 0;
         step.push_back(is_step ? offset / scale : -1);
         if (step.back() < 0 || step.back() >= Number(index.extent))
-          return Report("DetectIterMap: a value is none of the steps", &point);
+          return Report("DetectIterMap: a value is not one of the steps", &point);
       }
       steps.insert(step);
     }
@@ -339,7 +339,7 @@ class IterMapCheck {
   const PrimExpr* condition_ = nullptr;
   std::vector<Point> points_;
   bool is_complete_ = true;
-  std::string fault_;
+  std::string failure_;
 };
 
 }  // namespace

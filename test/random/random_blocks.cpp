@@ -502,7 +502,7 @@ class BlocksWriter {
     if (reducer == Reducer::kProduct) stage.value.bound = std::pow(std::max(stage.value.bound, 2.0), 3);
   }
 
-  // A product of matrices.
+  // A matrix product.
   Stage WithTranspose(const BlockArray& array, DataType dtype) {
     const Term factor = As(dtype, array, {Axis(0), Axis(2)}), other = As(dtype, array, {Axis(1), Axis(2)});
     Stage stage{dtype, {array.dims[0], array.dims[0]}, {array.dims[1]}, Product(factor, other)};

@@ -293,7 +293,7 @@ class RandomSchedule {
 
 namespace {
 
-// Compares what the state keeps of the block, and of those in it, with what is found anew.
+// Compares what the state keeps of the block, and of those in it, with what is found from the start.
 void CheckScopes(schedule::State& state, schedule::Ref* block) {
   const auto fail = [&](std::string_view what) {
     throw std::logic_error(fmt::format("the state keeps wrong {} of the block '{}'", what, block->block().name_hint));

@@ -27,7 +27,7 @@ struct RandomFunction {
 
 // A function of a few blocks, each of which reads results of those before it: elementwise, with bound variables and
 // conditions, shifted, padded, reversed, permuted, gathered, masks, sums along an axis, reductions over some axes in
-// both directions, products of matrices. Blocks may update a part of what another one wrote, or be in other blocks.
+// both directions, matrix products. Blocks may update a part of what another one wrote, or be in other blocks.
 // Loops may be in parts with conditions, in one for two axes, begin with another number than 0, or run once; sizes may
 // be symbolic, and 0. Elements have all widths, indices both. Equal choices make equal functions.
 RandomFunction RandomBlocks(Choices& choices);

@@ -30,7 +30,7 @@ using namespace iropt;
 
 constexpr int kTextSize = 12;  // bindings of main
 constexpr uint64_t kSeed = 25;
-constexpr size_t kMostFaults = 20;  // that are printed
+constexpr size_t kMostFailures = 20;  // that are printed
 
 std::optional<Module> Parse(const std::string& text, std::string& error) {
   DiagnosticBuffer buffer;
@@ -50,7 +50,7 @@ std::string VerifierError(const Module& module) {
 }
 
 // What is wrong with the module or its text; empty if nothing.
-std::string FaultOf(const Module& module, std::string& text) {
+std::string FailureOf(const Module& module, std::string& text) {
   text = ModuleToString(module);
   std::string error = VerifierError(module);
   if (!error.empty()) return "not well-formed: " + error;
@@ -86,16 +86,16 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: round_trip [FIRST] COUNT\n");
     return 1;
   }
-  uint64_t num_faults = 0;
+  uint64_t num_failures = 0;
   for (uint64_t i = first; i < first + count; ++i) {
     IRContext context;
     const IRContext::Scope scope(context);
     std::string text;
-    std::string fault;
-    if (const std::optional<Module> module = MakeModule(i, fault)) fault = FaultOf(*module, text);
-    if (fault.empty()) continue;
-    if (++num_faults <= kMostFaults) fmt::print("module {} {}\n{}\n", i, fault, count == 1 ? text : "");
+    std::string failure;
+    if (const std::optional<Module> module = MakeModule(i, failure)) failure = FailureOf(*module, text);
+    if (failure.empty()) continue;
+    if (++num_failures <= kMostFailures) fmt::print("module {} {}\n{}\n", i, failure, count == 1 ? text : "");
   }
-  fmt::print("{} of {} modules have faults\n", num_faults, count);
-  return num_faults == 0 ? 0 : 1;
+  fmt::print("{} of {} modules differ\n", num_failures, count);
+  return num_failures == 0 ? 0 : 1;
 }

@@ -96,14 +96,14 @@ class ScalarCheck {
     } else {
       CheckInt(maker_.Int(maker_.IntType(), depth));
     }
-    return fault_;
+    return failure_;
   }
 
  private:
   // ---- Results for one assignment
 
   void Report(const PrimExpr* e, const Assignment& at, const std::string& text) {
-    if (fault_.empty()) fault_ = fmt::format("{}\n  with {}\n  {}", ScalarToString(e), at.ToString(), text);
+    if (failure_.empty()) failure_ = fmt::format("{}\n  with {}\n  {}", ScalarToString(e), at.ToString(), text);
   }
 
   // Compares another form of the expression with its value.
@@ -157,7 +157,7 @@ class ScalarCheck {
   // Calls f for assignments of values for which the expression is defined, with its value.
   template <class F>
   void ForValues(const PrimExpr* e, int lanes, F&& f) {
-    for (int i = 0; i < kAssignments * lanes && fault_.empty(); ++i) {
+    for (int i = 0; i < kAssignments * lanes && failure_.empty(); ++i) {
       const Assignment at = maker_.AnyAssignment();
       if (const auto value = ValueOf(e, at, Overflow::kExact, i % lanes)) f(at, *value, i % lanes);
     }
@@ -255,7 +255,7 @@ class ScalarCheck {
 
   // Where the constraints hold, the simplified expression has the same value.
   void CheckUnderConstraint(const PrimExpr* e) {
-    if (!fault_.empty()) return;
+    if (!failure_.empty()) return;
     const PrimExpr* first = maker_.Condition(choices_.Below(2));
     const PrimExpr* second = maker_.Condition(choices_.Below(2));
     arith::Analyzer analyzer(make_, arith::Analyzer::SymVars::kAny);
@@ -282,7 +282,7 @@ class ScalarCheck {
   Choices choices_;
   AnyScalar maker_;
   arith::PrimBuilder make_;
-  std::string fault_;
+  std::string failure_;
 };
 
 }  // namespace

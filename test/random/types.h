@@ -54,7 +54,7 @@ enum class Place { kSignature, kBody };
 std::string TypeText(const Type& type, Place place);
 
 // A variable of the program. Results of convolutions and matrix products depend on the precision in which they are
-// computed, by as much as the operators behind them magnify rounding errors; the generator uses such a value only
+// computed, by as much as the operators after them magnify rounding errors; the generator uses such a value only
 // where the error stays small.
 struct Traits {
   bool is_exact = true;  // depends on no convolution or matrix product

@@ -12,8 +12,8 @@ PROJECT = check_commands.Project("build", ["release", "tsan"], ["ir-opt", "unit_
 
 
 class CheckCommands(unittest.TestCase):
-    def expect(self, text, *faults):
-        self.assertEqual(list(check_commands.faults_of(text, PROJECT)), list(faults))
+    def expect(self, text, *problems):
+        self.assertEqual(list(check_commands.problems_of(text, PROJECT)), list(problems))
 
     def test_ctest(self):
         self.expect("    LIT_FILTER=text/ ctest --preset release -R '^lit_text$' -V\n")

@@ -59,13 +59,13 @@ def check(ir_opt, folder, name):
 def main():
     ir_opt, folder = sys.argv[1:]
     names = {p["name"] for p in json.loads(run(ir_opt, "-list-passes=json").stdout)["passes"]}
-    faults = [fault for fault in (check(ir_opt, folder, name) for name in sorted(names)) if fault]
+    problems = [problem for problem in (check(ir_opt, folder, name) for name in sorted(names)) if problem]
     for file in sorted(os.listdir(folder)):
         if file.endswith(".ir") and file[:-3] not in names:
-            faults.append(f"{file}: there is no such pass")
-    for fault in faults:
-        print(fault)
-    return 1 if faults or not names else 0
+            problems.append(f"{file}: there is no such pass")
+    for problem in problems:
+        print(problem)
+    return 1 if problems or not names else 0
 
 
 if __name__ == "__main__":

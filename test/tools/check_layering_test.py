@@ -106,6 +106,18 @@ class LayeringTest(ScriptTest):
         fine = "// Returns whether it is empty.\nbool f();\n// Finds a name. Nothing if it is unknown.\n// The same for each.\nint g();  // Whether it is\n"
         self.expect_good({"include/iropt/ir/a.h": fine + "// Whatever is last.\nint h();\n"})
 
+    def test_words(self):
+        for text, word in (("// Files beside it.", "beside"), ("Result<int> FileBeside();", "beside"), ("// The pass at fault.", "fault"),
+                           ("int OldFault();", "fault"), ("int num_faults;", "fault"), ("// A faulty plugin.", "fault"),
+                           ("// Computed anew.", "anew"), ("// It waits for ever.", "for ever"), ("// TVM has it: it is no more.", "no more"),
+                           ("// A limit is none.", "is none"), ("// What\n// is no list.", "is no"), ("// Shapes are no values.", "is no"),
+                           ("// Products of matrices.", "products of matrices")):
+            self.expect({"lib/ir/a.cpp": "\n" + text + "\n"}, f"lib/ir/a.cpp:{2 + text.count(chr(10))}: '{word}': write")
+        for text in ("besides", "a page fault", "default", "SetDefault()", "DEFAULT", "no more than two", "is no longer here", "there is none", "'There is no list'",
+                     "there\n// is no list", "There are no files", "for every", "It is no more than a copy", "ViewColumn.Beside", "x is None"):
+            self.expect_good({"lib/ir/a.cpp": f"// {text}\n"})
+        self.expect({"docs/a.md": "Files beside it.\n", "test/a/b.ir": "# Files beside it.\n"}, "test/a/b.ir:1: 'beside'")
+
     def test_long_file(self):
         self.expect({"lib/ir/a.cpp": "\n" * 601}, "601 lines")
         self.expect_good({"include/iropt/op/a.def": "\n" * 601})

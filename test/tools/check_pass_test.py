@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests that check_pass.py finds each kind of fault, with small scripts instead of ir-opt."""
+"""Tests that check_pass.py finds each kind of problem, with small scripts instead of ir-opt."""
 import os
 import subprocess
 import sys
@@ -8,31 +8,31 @@ import unittest
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_pass.py")
 
-# Replaces "b" by "a"; a line of FAULT, if any, breaks that.
+# Replaces "b" by "a"; a line of PROBLEM, if any, breaks that.
 TOOL = """#!{python}
 import sys
 flags, path = sys.argv[1:-1], sys.argv[-1]
 text = open(path).read().replace("b", "a")
-{fault}
+{problem}
 sys.stdout.write(text)
 """
 
 
 class CheckPassTest(unittest.TestCase):
-    def run_with(self, fault, *arguments):
+    def run_with(self, problem, *arguments):
         with tempfile.TemporaryDirectory() as folder:
             tool = os.path.join(folder, "tool")
             source = os.path.join(folder, "in.ir")
             with open(tool, "w", encoding="utf-8") as f:
-                f.write(TOOL.format(python=sys.executable, fault=fault))
+                f.write(TOOL.format(python=sys.executable, problem=problem))
             os.chmod(tool, 0o755)
             with open(source, "w", encoding="utf-8") as f:
                 f.write("abc\n")
             command = [sys.executable, SCRIPT, f"--ir-opt={tool}", *arguments, "-passes=P", source]
             return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    def expect_fault(self, fault, message):
-        done = self.run_with(fault)
+    def expect_problem(self, problem, message):
+        done = self.run_with(problem)
         self.assertEqual(done.returncode, 1)
         self.assertIn(message, done.stderr)
         self.assertEqual(done.stdout, "")
@@ -42,14 +42,14 @@ class CheckPassTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "aac\n", ""))
 
     def test_failing_run(self):
-        self.expect_fault("sys.exit(4)", "exit code 4")
+        self.expect_problem("sys.exit(4)", "exit code 4")
 
     def test_checks_of_the_tool(self):
         for flag in ("-verify-each", "-verify-roundtrip", "-verify-idempotent"):
-            self.expect_fault(f"if '{flag}' in flags: sys.exit(5)", "the run with all checks: exit code 5")
+            self.expect_problem(f"if '{flag}' in flags: sys.exit(5)", "the run with all checks: exit code 5")
 
     def test_threads_differ(self):
-        self.expect_fault("if '-threads=4' in flags: text = text + ' '", "four threads")
+        self.expect_problem("if '-threads=4' in flags: text = text + ' '", "four threads")
 
     def test_not_idempotent(self):
         done = self.run_with("if '-verify-idempotent' in flags: sys.exit(5)", "--not-idempotent=it doubles each c")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the conformance checker with the arguments after `--`, or says that it is skipped (exit code 77) where the
-folder with the cases is not there: it is bigger than a repository should be and lives beside it.
+folder with the cases is not there: it is bigger than a repository should be and is next to it.
 
 The checker starts the tool once for each case and reads all files of cases, which takes longer than most checks. Here it
 is shown the files of the kinds asked for, each of which holds cases of one kind; cases with the same command line share a

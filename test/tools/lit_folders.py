@@ -19,15 +19,15 @@ def listed(lit, path):
 def main():
     lit, suite, *folders = sys.argv[1:]
     tests = listed(lit, suite)
-    faults = []
+    problems = []
     for folder in folders:
         found = listed(lit, os.path.join(suite, folder))
         if not found:
-            faults.append(f"{folder}: lit finds no test")
+            problems.append(f"{folder}: lit finds no test")
         tests -= found
-    faults += [f"no folder has {test}" for test in sorted(tests)]
-    print("\n".join(faults))
-    return 1 if faults or not folders else 0
+    problems += [f"no folder has {test}" for test in sorted(tests)]
+    print("\n".join(problems))
+    return 1 if problems or not folders else 0
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ class Fuzzer:
 
     def check(self):
         found = self.client.wait_for_diagnostics(self.uri)
-        uri = self.uri + ".anew"
+        uri = self.uri + ".new"
         self.client.open(uri, self.client.texts[self.uri])
         expected = self.client.wait_for_diagnostics(uri)
         self.client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})

@@ -11,8 +11,8 @@ import sys
 ROW = re.compile(r"^\| ([\w.]+) \| [^|]+ \|$", re.MULTILINE)
 
 
-def faults_of(text, passes):
-    """The faults of the document, given the names of the passes."""
+def problems_of(text, passes):
+    """The problems of the document, given the names of the passes."""
     listed = []
     for group in text.split("\n## ")[1:]:
         names = [name for name in ROW.findall(group) if name != "pass"]
@@ -32,10 +32,10 @@ def main():
     ir_opt, path = sys.argv[1:]
     done = subprocess.run([ir_opt, "-list-passes=json"], stdout=subprocess.PIPE, timeout=60, check=True)
     with open(path, encoding="utf-8") as f:
-        faults = list(faults_of(f.read(), [row["name"] for row in json.loads(done.stdout)["passes"]]))
-    for fault in faults:
-        print(f"{path}: {fault}")
-    return 1 if faults else 0
+        problems = list(problems_of(f.read(), [row["name"] for row in json.loads(done.stdout)["passes"]]))
+    for problem in problems:
+        print(f"{path}: {problem}")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def run_passes(ir_opt, folder, name, text, pipeline, flags):
     return (output, "") if result.returncode == 0 else (None, f"exit code {result.returncode}: {result.stderr[:500]}")
 
 
-def fault(ir_opt, case):
+def problem(ir_opt, case):
     """What is wrong with the result of a case, or nothing."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -119,8 +119,8 @@ def write_choice(args, pool):
         for case in read_cases(os.path.join(args.choose, f"{name}.jsonl.gz")):
             if "after" in case:
                 found.append({**case, "file": name})
-    faults = list(pool.map(lambda case: fault(args.ir_opt, case), found))
-    found = [case for case, text in zip(found, faults) if not text]
+    problems = list(pool.map(lambda case: problem(args.ir_opt, case), found))
+    found = [case for case, text in zip(found, problems) if not text]
     lines = {}
     for case, text in choose(found, args.count, args.bytes, args.longest):
         lines.setdefault(case["file"], []).append(text)
@@ -142,9 +142,9 @@ def main():
         if args.choose:
             write_choice(args, pool)
         cases = [case for path in sorted(glob.glob(os.path.join(args.folder, "*.jsonl"))) for case in read_cases(path)]
-        faults = list(pool.map(lambda case: fault(args.ir_opt, case), cases))
+        problems = list(pool.map(lambda case: problem(args.ir_opt, case), cases))
     failed = 0
-    for case, text in zip(cases, faults):
+    for case, text in zip(cases, problems):
         if text:
             failed += 1
             print(f"{case['id']}: {case['pass']}: {text}")

@@ -42,7 +42,7 @@ class Example:
         text, messages = self.run(f"-rewrite-limit={self.name}:{limit}")
         return text, int(MADE.search(messages).group(1))
 
-    def faults(self):
+    def problems(self):
         """Sentences about what is wrong."""
         without, _ = self.run(f"-disable={self.name}")
         full, _ = self.run()
@@ -67,13 +67,13 @@ def main():
     failed = 0
     for name in names:
         try:
-            found = list(Example(ir_opt, name, os.path.join(folder, name + ".ir")).faults())
+            found = list(Example(ir_opt, name, os.path.join(folder, name + ".ir")).problems())
         except (RuntimeError, OSError) as error:
             found = [str(error)]
-        for fault in found:
-            print(f"{name}: {fault}")
+        for problem in found:
+            print(f"{name}: {problem}")
         failed += bool(found)
-    print(f"{len(names)} passes count their rewrites, {failed} of them have faults")
+    print(f"{len(names)} passes count their rewrites, {failed} of them have problems")
     return 1 if failed or not names else 0
 
 

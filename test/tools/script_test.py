@@ -22,16 +22,16 @@ def write_unity_build(root, command, sources):
 
 
 class ScriptTest(unittest.TestCase):
-    """Tests of one script, whose function check(root) lists the faults of a tree."""
+    """Tests of one script, whose function check(root) lists the problems of a tree."""
 
     script = None  # its name
-    good = {}  # a tree without faults: texts by path
+    good = {}  # a tree without problems: texts by path
 
     def prepare(self, root):
         """Adds to a tree what depends on where it lies."""
 
     def check(self, changes, **options):
-        """The faults of the good tree with some texts changed; None takes a file away. The options are for the script."""
+        """The problems of the good tree with some texts changed; None takes a file away. The options are for the script."""
         spec = importlib.util.spec_from_file_location("script", os.path.join(SCRIPTS, self.script))
         module = importlib.util.module_from_spec(spec)
         with contextlib.suppress(KeyError):

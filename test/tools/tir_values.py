@@ -58,7 +58,7 @@ OVER_BUDGET = "it exceeds a budget"
 # A remark of -check-semantics.
 REASON = re.compile(r"function '([^']*)' is not compared: (.*)")
 # So long a function that is too much for the budget is interpreted.
-FAULT_SECONDS = 5
+FAILURE_SECONDS = 5
 # So many functions are run together; this saves processes.
 BATCH = 12
 
@@ -102,11 +102,11 @@ def run_pipeline(options, pipeline, path, check="-check-semantics=each"):
     return Result({"compared": compared, "unchanged": unchanged, "not compared": not_compared}, reasons)
 
 
-def is_faulty(command):
+def fails_before(command):
     """Whether a function fails when it is interpreted. Compiled loops do not see undefined reads, which are mostly soon
-    found; where it takes longer, none is assumed."""
+    found; where it takes longer, it counts as one that does not."""
     try:
-        return subprocess.run([*command, "-loops=interpret"], capture_output=True, timeout=FAULT_SECONDS, check=False).returncode != 0
+        return subprocess.run([*command, "-loops=interpret"], capture_output=True, timeout=FAILURE_SECONDS, check=False).returncode != 0
     except subprocess.TimeoutExpired:
         return False
 
@@ -127,7 +127,7 @@ def run_compiled(options, path, text, before_loops):
         expected = f"{path}.{name}.npz"
         flags = [f"-entry={name}", "-random-inputs", *symbols]
         run = [options.ir_run, *flags, f"-output={expected}", path]
-        if before_loops == "compile" and is_faulty(run):
+        if before_loops == "compile" and fails_before(run):
             continue
         before = subprocess.run([*run, f"-loops={before_loops}"], capture_output=True, check=False)
         if before.returncode != 0:

@@ -100,7 +100,7 @@ def main():
     if options.sample and len(texts) > options.sample:
         texts = texts[::len(texts) // options.sample][:options.sample]
 
-    # What cannot be read or printed at all is no program of both versions.
+    # What cannot be read or printed at all is not a program of both versions.
     direct = {text: printed for text, (printed, error) in zip(texts, print_batches(options.ir_opt, "0.18", texts))
               if not error}
     readable = list(direct)

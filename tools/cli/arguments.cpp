@@ -94,8 +94,8 @@ const Flag* FindFlagWithValue(std::string_view flag, std::span<const Flag> flags
   return row && TakesNextWord(row->value) ? row : nullptr;
 }
 
-// Flags that write files beside the output have no value in peers such as opt. In `-time-trace model.ir`, the next word
-// is rather the input, which the trace must not replace.
+// Flags that write files next to the output have no value in peers such as opt. In `-time-trace model.ir`, the next
+// word is rather the input, which the trace must not replace.
 bool WritesFile(const Flag& flag) {
   return flag.group == FlagGroup::Observation && flag.value.completion == Completion::File;
 }

@@ -44,9 +44,9 @@ Result<std::vector<std::string>> ExpandResponseFiles(const std::vector<std::stri
                                                      std::vector<std::string>& files);
 
 // Expands response files and normalizes flags to two dashes. -O3 becomes --opt-level=3, -o becomes --output.
-// After `--` nothing is changed. A value that is the next word and begins with a dash moves behind its flag: -eval -1
+// After `--` nothing is changed. A value that is the next word and begins with a dash moves after its flag: -eval -1
 // becomes --eval=-1. Errors: a flag, or one of others, where a value is expected, and a value in the next word of a
-// flag that writes a file beside the output. Appends the paths of the response files to `response_files`.
+// flag that writes a file next to the output. Appends the paths of the response files to `response_files`.
 Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments,
                                                     std::span<const Flag> flags,
                                                     std::vector<std::string>& response_files,

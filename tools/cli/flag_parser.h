@@ -30,7 +30,7 @@ class Option;
 
 namespace iropt {
 
-// A flag that selects what is done, and those that would have no effect beside it.
+// A flag that selects what is done, and those that would have no effect with it.
 struct FlagExclusion {
   // Stands for the file that is named without a flag.
   static constexpr std::string_view kInput = "input";
@@ -39,7 +39,7 @@ struct FlagExclusion {
   std::initializer_list<std::string_view> others;
 };
 
-// A flag that has an effect only beside another one, or beside a third one.
+// A flag that has an effect only with another one, or with a third one.
 struct FlagRequirement {
   std::string_view flag;
   std::string_view needed;
@@ -101,7 +101,7 @@ class FlagParser {
   // False if the flag is certainly not given.
   bool IsMentioned(const Flag& flag) const;
   const Flag* Find(std::string_view name) const;
-  // Returns whether a default flag is for this tool, and whether it has an effect beside those of the command line.
+  // Returns whether a default flag is for this tool, and whether it has an effect with those of the command line.
   bool Takes(std::string_view word, const std::set<std::string_view>& given) const;
   bool Applies(const Flag& flag, const std::set<std::string_view>& given) const;
   struct Use;

@@ -10,9 +10,9 @@ namespace iropt {
 
 struct ToolDescription {
   std::string_view name;          // "ir-run"
-  std::string_view summary;       // the line of the manual page behind the name: "run functions of tensor programs"
+  std::string_view summary;       // the line of the manual page after the name: "run functions of tensor programs"
   std::string_view purpose;       // a sentence, at the top of the help
-  std::string_view arguments;     // behind the name in the synopsis: "[flags] [FILE]"
+  std::string_view arguments;     // after the name in the synopsis: "[flags] [FILE]"
   std::string_view file_meaning;  // in the help, what FILE is; empty: there is none
   std::span<const Flag> flags;
   std::string_view examples;    // lines of commands with their meaning, indented

@@ -48,7 +48,7 @@ local function fill(buffer, uri, client)
   asked[buffer] = id
 end
 
--- Shows a virtual document of the server, such as the module after a pass, in a window beside this one.
+-- Shows a virtual document of the server, such as the module after a pass, in a window next to this one.
 function M.show(uri, client_id)
   local client = vim.lsp.get_client_by_id(client_id)
   local buffer = shown[uri]

@@ -15,7 +15,7 @@ namespace iropt::arith {
 // An interval of values of `var` for which `condition` holds, whatever values the variables in `relax` have in their
 // sets; nothing if none is found. The condition is a comparison of signed integers in which the variable occurs once;
 // `hints` are the sets of any variables, which tell the signs of factors. The ends are simplified and do not depend on
-// the variables in `relax`. O(nodes), beside the simplification.
+// the variables in `relax`. O(nodes), apart from the simplification.
 IntervalSet DeduceBound(const tir::Var* var, const PrimExpr* condition, const VarDomains& hints,
                         const VarDomains& relax, Analyzer& analyzer);
 

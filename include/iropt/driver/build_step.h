@@ -24,7 +24,7 @@ struct BuildStepOptions {
 
 // Runs ir-opt as RunDriver does, and returns its exit code.
 //
-// With a cache, a run that succeeds is kept: its output, the files beside it and its messages. A later run with the
+// With a cache, a run that succeeds is kept: its output, the files next to it and its messages. A later run with the
 // same identity, the same contents of the input and of all other files that the first one read (weights, rules,
 // plugins, pipelines) gives these again and does nothing else; if there are such other files, in the same folders only,
 // because the output may name them by their paths from there. Runs during which a file changes, results larger than a

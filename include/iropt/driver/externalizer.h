@@ -21,9 +21,9 @@ namespace iropt {
 // that the format lacks stay in the text.
 class ConstantExternalizer {
  public:
-  // The file beside `output`, with the extension .safetensors. Fails with a usage error if `output` is not a file, or
+  // The file next to `output`, with the extension .safetensors. Fails with a usage error if `output` is not a file, or
   // if the file exists and no ConstantExternalizer wrote it: a checkpoint must not be lost.
-  static Result<std::string> PathBeside(const std::string& output);
+  static Result<std::string> PathNextTo(const std::string& output);
 
   // For constants of more than `min_bytes` bytes and `inline_constants` elements.
   ConstantExternalizer(std::string path, int64_t min_bytes, int64_t inline_constants, TensorFiles& files)

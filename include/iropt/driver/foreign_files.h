@@ -1,4 +1,4 @@
-// Files that are no modules, for messages.
+// Files that are not modules, for messages.
 #pragma once
 
 #include <string_view>

@@ -31,10 +31,10 @@ Result<Window> ReadWindow(size_t rank, const Attrs& attrs) {
 }
 
 // The number of windows of `size` elements on axis `i` of an image of this length, padding included; with `round_up`,
-// the last may extend beyond the image, but it does not count if it starts in the padding behind the image. Not
+// the last may extend beyond the image, but it does not count if it starts in the padding after the image. Not
 // positive if not even the first fits. Nothing on overflow.
 std::optional<int64_t> CountWindows(const Window& window, size_t i, int64_t size, int64_t length, bool round_up);
-// Returns whether rounding up may add a window that starts in the padding behind the image, for some length of the
+// Returns whether rounding up may add a window that starts in the padding after the image, for some length of the
 // image.
 bool MayStartInPadding(const Window& window, size_t i, int64_t size);
 

@@ -1,4 +1,4 @@
-// Counting the rewrites of a pass and stopping it after some of them, which finds the one at fault by bisection.
+// Counting the rewrites of a pass and stopping it after some of them, which finds the wrong one by bisection.
 //
 // A pass asks before each rewrite, and leaves the code as it is if the answer is false. The result is correct after any
 // number of rewrites:

@@ -9,7 +9,7 @@
 
 namespace iropt {
 
-// The values are valid within one build of the library only: those of a family lie behind each other, in the order of
+// The values are valid within one build of the library only: those of a family lie one after the other, in the order of
 // the rows; the families, the intrinsics and the operators that are not in the tables, because a plugin adds them, are
 // apart.
 enum class OpId : uint16_t {};

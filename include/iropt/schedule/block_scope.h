@@ -38,7 +38,7 @@ class BlockScope {
   std::vector<Ref*> ConsumersOf(Ref* block) const;
 
   // Neighbouring children are replaced by others; some may stay or change their places. Costs the number of these, and
-  // a step for each child behind them. False if that is not possible, and nothing has changed.
+  // a step for each child after them. False if that is not possible, and nothing has changed.
   bool Replace(const std::vector<Ref*>& before, const std::vector<Ref*>& after);
   // The child may access something else than before.
   void Update(Ref* child);

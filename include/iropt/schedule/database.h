@@ -7,7 +7,7 @@
 // A line of the first file is a workload, ["hash", "base64 of the JSON of a module with one function"]; a line of the
 // second one is a record, [index of the workload, [trace, seconds of its runs, target, arguments]]. The JSON of modules
 // is read in the form of TVM 0.21 and older and in that of newer versions, and written in that of 0.18. Hashes do not
-// count: TVM computes them anew when it reads a database, since they depend on the machine.
+// count: TVM computes them again when it reads a database, since they depend on the machine.
 //
 // Source: TVM's src/meta_schedule/database/json_database.cc.
 #pragma once

@@ -7,7 +7,7 @@
 //   const PrimFunc* result = state.func();
 //
 // A replacement costs the size of what is replaced, except for parts that occur in both trees, and the path from there
-// to the root of the function; statements of a body before and behind all that differ are not looked at. What is known
+// to the root of the function; statements of a body before and after all that differ are not looked at. What is known
 // about a block (its dependences, whether its bindings are affine) is computed when it is first asked for, and
 // dependences follow replacements.
 //
@@ -90,9 +90,9 @@ class State {
   bool IsAffine(const Ref* block);
   // Returns whether what the block reads has been written before, by blocks of its scope if any of them writes it.
   bool IsRegionCovered(Ref* block);
-  // Finds these facts anew for the scope and the blocks in it.
+  // Finds these facts again for the scope and the blocks in it.
   void Recheck(Ref* scope);
-  // Finds them anew for what is in the blocks of the scope, and takes for granted that these read only what has been
+  // Finds them again for what is in the blocks of the scope, and takes for granted that these read only what has been
   // written, which holds if a primitive has only taken blocks apart.
   void RecheckBlocks(Ref* scope);
   // States all of them for a block that a primitive has made.

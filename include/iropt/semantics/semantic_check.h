@@ -34,7 +34,7 @@ class SemanticCheck : public PassInstrument {
   void Begin(const Module& module);
   // It has ended at this module. Compares if that was not done, and prints what was found.
   Status Finish(const Module& module);
-  // Ends the run at this module as Finish does, but functions that were not compared are no error.
+  // Ends the run at this module as Finish does, but functions that were not compared are not an error.
   Status FinishComparing(const Module& module);
 
   // Why a function was not compared in all runs, of the first one; empty if all were.

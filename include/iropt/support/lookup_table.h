@@ -3,7 +3,7 @@
 // A slot holds bits of the hash next to the address of its entry, so that a lookup touches an entry only if it is
 // almost surely the right one. Entries lie in chunks, each about twice as big as the one before: adding one takes no
 // allocation of its own, and none of the old ones moves. A removal closes the gap in its probe sequence, so that there
-// are no tombstones. The tables of libraries either move their entries or allocate each of them.
+// are not tombstones. The tables of libraries either move their entries or allocate each of them.
 //
 // Source: Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithms L and R.
 #pragma once

@@ -67,7 +67,7 @@ bool IsLeast(const PrimExpr* e) {
   return arith::IsInt(e, dtype.bits == 64 ? std::numeric_limits<int64_t>::min() : -(int64_t{1} << (dtype.bits - 1)));
 }
 
-// Before any element, its position is none, -1, or after all others.
+// Before any element, it has no position, -1, or after all others.
 bool IsNoPosition(const PrimExpr* e) { return arith::IsInt(e, -1) || IsGreatest(e); }
 
 // Returns whether the values are neutral: those of finite extremes are so for finite elements.

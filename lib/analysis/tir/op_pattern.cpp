@@ -139,7 +139,7 @@ class PatternAnalyzer : public tir::StmtExprVisitor {
     });
   }
 
-  // The pattern of the loads of a block that does not reduce; opaque if a load is none of these.
+  // The pattern of the loads of a block that does not reduce; opaque if a load is not one of these.
   OpPattern AccessPattern() const {
     OpPattern pattern = OpPattern::kElemWise;
     bool has_elem_wise = false;

@@ -102,7 +102,7 @@ struct Unit {
     return is_large ? std::min(level, 1) : level;
   }
 
-  // `joins_scalars`: also vectorizes code outside of loops. False if the result is invalid, by a fault of LLVM.
+  // `joins_scalars`: also vectorizes code outside of loops. False if the result is invalid, by a bug of LLVM.
   bool Optimize(int wanted, bool joins_scalars) {
     const int level = AffordableLevel(wanted);
     if (level < wanted) machine->setOptLevel(llvm::CodeGenOptLevel::None);

@@ -10,7 +10,7 @@ namespace iropt::codegen {
 // Adds a pass before the loop vectorizer that disables it for innermost loops with deep chains of values that are the
 // same in all iterations. O(instructions).
 //
-// LLVM asks whether a value is such a one by asking so of its operands, each time anew (vputils::isSingleScalar). The
+// LLVM asks whether a value is such a one by asking so of its operands, again each time (vputils::isSingleScalar). The
 // minimum of n values is a comparison and a selection that both use the minimum of the n - 1 before, which takes 2^n
 // steps.
 void GuardVectorizer(llvm::PassBuilder& passes);

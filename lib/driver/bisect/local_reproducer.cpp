@@ -11,7 +11,7 @@ namespace iropt {
 
 Result<bool> Localizer::IsBad(const Module& module) {
   IROPT_ASSIGN_OR_RETURN(const Verdict verdict, test_.Try(module, *pass_, context_, {}));
-  // Another reason is another fault.
+  // Another reason is another bug.
   if (verdict.is_good || verdict.code != code_ || verdict.reason != reason_) return false;
   if (test_.request().check != BisectRequest::Check::Command) return true;
   // A command may miss what the part does not have.

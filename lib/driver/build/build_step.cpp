@@ -76,7 +76,7 @@ class BuildStep {
     const std::filesystem::path folder = std::filesystem::absolute(FolderPathOf(files_.output), error).lexically_normal();
     cache_.emplace(*build.cache_dir, build.cache_bytes,
                    fmt::format("{}\n{}", folder.string(), std::filesystem::current_path(error).string()));
-    // The names of files beside the output come from its own.
+    // The names of files next to the output come from its own.
     identity_ = fmt::format("{}\n{}\n{}", build.identity, FileNameOf(files_.output),
                             WantsColour(options.compiler.colour, STDERR_FILENO));
     step_ = ResultCache::StepOf(identity_, files_.input);
@@ -126,7 +126,7 @@ class BuildStep {
     return &file == &run.files.back() ? files_.output : (FolderPathOf(files_.output) / file.name).string();
   }
 
-  // Other files beside the output than those that the run would write are not replaced: it would refuse that.
+  // Other files next to the output than those that the run would write are not replaced: it would refuse that.
   bool CanRestore(const CachedRun& run) const {
     return std::ranges::all_of(run.files, [&](const CachedRun::File& file) {
       const std::string path = PathOf(run, file);

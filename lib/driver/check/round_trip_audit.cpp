@@ -69,7 +69,7 @@ std::vector<const GlobalVar*> ChangedFunctions(const Module& before, const Modul
 }
 
 // Describes what is wrong with the text of the module; nothing if it reads back as the same.
-std::optional<std::string> RoundTripFault(Module module, int threads) {
+std::optional<std::string> RoundTripFailure(Module module, int threads) {
   CompleteForVersion(module);
   DiagnosticBuffer buffer;
   DiagnosticEngine found(&buffer);
@@ -97,9 +97,9 @@ Status RoundTripAudit::RunAfterPass(const Module& module, const PassInfo& info, 
   if (info.is_composite() || outcome != PassOutcome::Changed) return {};
   std::vector<const GlobalVar*> changed = ChangedFunctions(audit_->before(), module);
   if (changed.empty()) return {};
-  std::optional<std::string> fault = RoundTripFault(PartOf(module, changed), threads_);
-  if (!fault) return {};
-  if (const std::optional<OldFault> old = FindOldFault(module, changed)) {
+  std::optional<std::string> failure = RoundTripFailure(PartOf(module, changed), threads_);
+  if (!failure) return {};
+  if (const std::optional<OldFailure> old = FindOldFailure(module, changed)) {
     if (std::exchange(is_warned_, true)) return {};
     diagnostics_.Warning(
         {}, "roundtrip-mismatch",
@@ -108,21 +108,22 @@ Status RoundTripAudit::RunAfterPass(const Module& module, const PassInfo& info, 
                     old->function->name, old->text, info.name));
     return {};
   }
-  diagnostics_.Error({}, "roundtrip-mismatch", fmt::format("pass '{}' made a module whose text {}", info.name, *fault));
+  diagnostics_.Error({}, "roundtrip-mismatch",
+                     fmt::format("pass '{}' made a module whose text {}", info.name, *failure));
   return Failure{ErrorCode::Rejected};
 }
 
 // The passes are innocent if the functions whose texts are wrong now are those whose texts were wrong before.
-std::optional<RoundTripAudit::OldFault> RoundTripAudit::FindOldFault(
+std::optional<RoundTripAudit::OldFailure> RoundTripAudit::FindOldFailure(
     const Module& module, const std::vector<const GlobalVar*>& changed) const {
-  std::optional<OldFault> found;
+  std::optional<OldFailure> found;
   for (const GlobalVar* function : changed) {
-    if (!RoundTripFault(PartOf(module, {function}), threads_)) continue;
+    if (!RoundTripFailure(PartOf(module, {function}), threads_)) continue;
     const Module& before = audit_->before();
     if (before.Find(function) == nullptr) return std::nullopt;
-    std::optional<std::string> fault = RoundTripFault(PartOf(before, {function}), threads_);
-    if (!fault) return std::nullopt;
-    if (!found) found = OldFault{function, *std::move(fault)};
+    std::optional<std::string> failure = RoundTripFailure(PartOf(before, {function}), threads_);
+    if (!failure) return std::nullopt;
+    if (!found) found = OldFailure{function, *std::move(failure)};
   }
   return found;
 }

@@ -26,12 +26,12 @@ class RoundTripAudit : public PassInstrument {
 
  private:
   // A function of the input of a pass whose text does not read back as the function, and how.
-  struct OldFault {
+  struct OldFailure {
     const GlobalVar* function;
     std::string text;
   };
-  // Nothing if a function has a fault that it did not have before. O(nodes of the functions that changed).
-  std::optional<OldFault> FindOldFault(const Module& module, const std::vector<const GlobalVar*>& changed) const;
+  // Nothing if a function has a failure that it did not have before. O(nodes of the functions that changed).
+  std::optional<OldFailure> FindOldFailure(const Module& module, const std::vector<const GlobalVar*>& changed) const;
 
   const std::shared_ptr<const ChangeAudit> audit_;
   const int threads_;

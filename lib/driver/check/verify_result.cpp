@@ -95,7 +95,7 @@ Status ResultVerifier::CheckRoundTrip(const Module& module) {
                                   fmt::format("the output reads back as another module: {}", *difference));
     return Failure{ErrorCode::Rejected};
   }
-  // The declarations that only the text has number the names of buffers anew.
+  // The declarations that only the text has number the names of buffers again.
   if (FirstDifference(module, again, by_structure)) return {};
   return ExpectSameText("roundtrip-mismatch", "the output reads back and prints differently", text,
                         compiler_.PrintToString(again));

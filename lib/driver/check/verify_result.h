@@ -18,7 +18,7 @@ class ResultVerifier {
 
   // Checks that the result of running `pass` on `source` is well-formed. If not, the source is read again, because
   // keeping its module would cost memory in every run, and a second run in `context`, which checks after every pass,
-  // finds the pass at fault. O(nodes).
+  // finds the wrong pass. O(nodes).
   Status CheckWellFormed(const ModuleSource& source, const Module& result, const Pass& pass, PassContext context);
   // Checks that the text reads back as a structurally equal module, which is well-formed and prints as the same text.
   Status CheckRoundTrip(const Module& module);

@@ -95,7 +95,7 @@ class ScalarSimplifier {
                   fmt::format("an assumption must be a condition, found '{}'", condition->dtype.ToString()));
     }
     if (arith::IsInt(analyzer_.Simplify(condition), 0))
-      return Fail(condition->span(), "this does not hold for any values, or not beside the assumptions before");
+      return Fail(condition->span(), "this does not hold for any values, or not together with the assumptions before");
     if (const auto* equal = As<tir::EQ>(condition)) {
       const auto* var = As<tir::Var>(equal->a);
       if (var && arith::AsInt(equal->b)) analyzer_.Bind(var, equal->b);

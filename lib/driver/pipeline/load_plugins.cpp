@@ -12,12 +12,12 @@ namespace iropt {
 
 namespace {
 
-std::string BesideFile(const std::string& file_path, const std::string& path) {
+std::string PathNextTo(const std::string& file_path, const std::string& path) {
   // A name without a slash may also be found on the system's library path.
-  const std::filesystem::path beside = std::filesystem::path(file_path).parent_path() / path;
+  const std::filesystem::path path_next_to = std::filesystem::path(file_path).parent_path() / path;
   std::error_code error;
-  const bool bare = path.find('/') == std::string::npos && !std::filesystem::exists(beside, error);
-  return bare ? path : std::filesystem::absolute(beside, error).string();
+  const bool bare = path.find('/') == std::string::npos && !std::filesystem::exists(path_next_to, error);
+  return bare ? path : std::filesystem::absolute(path_next_to, error).string();
 }
 
 // The built-in instruments of the driver are not in the registry.
@@ -46,7 +46,7 @@ Status LoadPluginsOf(const PipelineFile& file, const std::string& file_path, Pas
                      DiagnosticEngine& diagnostics) {
   std::optional<ErrorCode> failure;
   for (const LocatedName& plugin : file.plugins) {
-    Status loaded = Load(BesideFile(file_path, plugin.name), registry);
+    Status loaded = Load(PathNextTo(file_path, plugin.name), registry);
     if (loaded.ok()) continue;
     if (!loaded.error().reported()) diagnostics.Error(plugin.span, "plugin", loaded.error().message);
     if (!failure) failure = loaded.error().code;

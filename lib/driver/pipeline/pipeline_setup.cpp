@@ -306,7 +306,7 @@ Status PipelineSetup::ClaimFiles(OutputFiles& files) {
     if (!WritesModules(options_)) break;
     IROPT_RETURN_IF_ERROR(files.ClaimInPlace("the module", pair.output, pair.input));
     if (!options_.output.external_constants) continue;
-    IROPT_ASSIGN_OR_RETURN(const std::string weights, ConstantExternalizer::PathBeside(pair.output));
+    IROPT_ASSIGN_OR_RETURN(const std::string weights, ConstantExternalizer::PathNextTo(pair.output));
     IROPT_RETURN_IF_ERROR(
         files.ClaimInPlace("-externalize-constants", weights, options_.compiler.weights.value_or("-")));
   }

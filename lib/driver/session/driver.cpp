@@ -143,10 +143,10 @@ class Run {
     return code;
   }
 
-  // The weights of each module go to a file beside it.
+  // The weights of each module go to a file next to it.
   Status AddExternalizer() {
     if (!options_.output.external_constants) return {};
-    IROPT_ASSIGN_OR_RETURN(std::string path, ConstantExternalizer::PathBeside(pair_->output));
+    IROPT_ASSIGN_OR_RETURN(std::string path, ConstantExternalizer::PathNextTo(pair_->output));
     compiler_.SetExternalizer(
         std::make_unique<ConstantExternalizer>(std::move(path), *options_.output.external_constants,
                                                options_.compiler.inline_constants, compiler_.tensor_files()));

@@ -38,11 +38,11 @@ bool IsOwnFile(const std::string& path) {
 
 }  // namespace
 
-Result<std::string> ConstantExternalizer::PathBeside(const std::string& output) {
+Result<std::string> ConstantExternalizer::PathNextTo(const std::string& output) {
   std::filesystem::path path(output);
   if (IsStandardStream(output) || !CanBeFile(path)) {
     return Error{ErrorCode::Usage,
-                 "-externalize-constants needs -o with a file: the weights are written to a file beside it"};
+                 "-externalize-constants needs -o with a file: the weights are written to a file next to it"};
   }
   if (path.extension() == kExtension) {
     return Error{ErrorCode::Usage, fmt::format("-o '{}' is the name of the file for -externalize-constants: expected "

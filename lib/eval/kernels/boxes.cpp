@@ -292,7 +292,7 @@ std::vector<int64_t> SelectBoxes(const AllClassArgs& args, const Boxes& boxes, i
 
 }  // namespace
 
-// Rows behind the selected ones are 0.
+// Rows after the selected ones are 0.
 Result<HostValue> EvalAllClassNonMaxSuppression(KernelCall& call) {
   const bool onnx = call.attrs<AllClassNonMaximumSuppressionAttrs>().output_format() == "onnx";
   IROPT_ASSIGN_OR_RETURN(const Boxes boxes, ReadBoxes(call, 0));

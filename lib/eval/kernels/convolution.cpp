@@ -1,4 +1,4 @@
-// Convolutions and transposed convolutions over one to three spatial axes. Both are products of matrices: a kernel with
+// Convolutions and transposed convolutions over one to three spatial axes. Both are matrix products: a kernel with
 // one row per output channel, and the image unrolled, with one column per window.
 #include "iropt/op/ops/convolution.h"
 

@@ -1,4 +1,4 @@
-// The product of matrices by Eigen, compiled once for each supported instruction set. Each source that includes this
+// The matrix product by Eigen, compiled once for each supported instruction set. Each source that includes this
 // defines IROPT_EIGEN_NAMESPACE, so that the linker does not merge code for different instruction sets.
 #define Eigen IROPT_EIGEN_NAMESPACE
 #define EIGEN_MPL2_ONLY

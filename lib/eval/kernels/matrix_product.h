@@ -1,4 +1,4 @@
-// Products of matrices in memory, row-major.
+// Matrix products in memory, row-major.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Products of matrices for x86-64 processors with AVX2 and fused multiply-add. Must only be called on such.
+// Matrix products for x86-64 processors with AVX2 and fused multiply-add. Must only be called on such.
 #pragma once
 
 #include "matrix_product.h"

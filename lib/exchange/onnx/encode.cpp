@@ -45,7 +45,7 @@ void AddMessage(Writer& out, uint32_t field, const T& message) {
   EncodeFields(inner, message);
 }
 
-// A nested writer drops messages without fields, which these may be: they are put together beside.
+// A nested writer drops messages without fields, which these may be: they are put together apart.
 template <class T>
 requires(std::same_as<T, Dim> || std::same_as<T, ValueType>) void AddMessage(Writer& out, uint32_t field,
                                                                              const T& message) {

@@ -199,7 +199,7 @@ Result<Array> TensorReader::ReadExternal(const TensorProto& tensor, DataType dty
   if (offset > size || length > size - offset)
     return Bad(tensor,
                fmt::format("the {} bytes from {} on are not in '{}', which has {}", length, offset, location, size));
-  // The writer refers to the file if it is beside its output.
+  // The writer refers to the file if it is next to its output.
   const std::filesystem::path path = std::filesystem::path(folder_) / location;
   return View(tensor, dtype, (*file)->text().substr(offset, length), *file, path.string());
 }

@@ -1,4 +1,4 @@
-// The arrays of tensors: views of the mapped file, or of files beside it.
+// The arrays of tensors: views of the mapped file, or of files next to it.
 #pragma once
 
 #include <map>

@@ -45,7 +45,7 @@ class Parser {
     return static_cast<NodeId>(graph_.nodes.size() - 1);
   }
   NodeId AddError(SourceSpan span) { return Add(GraphKind::kError, 0, span, {}); }
-  // The text goes on behind a name that was reported.
+  // The text goes on after a name that was reported.
   NodeId OrError(NodeId id, Token token) { return id == kNoNode ? AddError(lex_.SpanOf(token)) : id; }
 
   NodeId AddVar(std::string_view name, SourceSpan span, const Type* type) {

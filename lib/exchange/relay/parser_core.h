@@ -32,7 +32,7 @@ class ParserCore {
   bool Skip(TokenKind kind) { return Is(kind) ? (lex.Next(), true) : false; }
   // Skips a token of the kind; any other one is an error.
   bool Expect(TokenKind kind) { return Skip(kind) || Unexpected(TokenKindName(kind)); }
-  // Skips a semicolon. One that is missing at the end of a line is an error, behind which the text goes on.
+  // Skips a semicolon. One that is missing at the end of a line is an error, after which the text goes on.
   bool ExpectSemicolon();
   // Reports that something else stands where `expected` should. False.
   bool Unexpected(std::string_view expected);

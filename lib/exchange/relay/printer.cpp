@@ -28,7 +28,7 @@ namespace iropt::relay {
 
 namespace {
 
-// Constants of the section behind the functions.
+// Constants of the section after the functions.
 class MetadataWriter {
  public:
   std::string Add(const NDArray& array) {

@@ -303,7 +303,7 @@ std::optional<WrittenCall> WriteShapeOf(const Call&, const Expr* value) {
 
 namespace {
 
-// Indices whose first axis was moved behind the others, as Relay has it in front.
+// Indices whose first axis was moved after the others, as Relay has it in front.
 const Expr* IndicesInFront(const Expr* indices, const Expr* value) {
   const auto* type = As<TensorType>(indices->type);
   if (type && type->ndim == 1) return indices;

@@ -185,7 +185,7 @@ IROPT_TYPE_RULE(InferShapeToTensor, "as many elements as the operand has dimensi
   if (!CheckArity(call, 1, 1, ctx)) return nullptr;
   const ShapeType* shape = ShapeArg(call, 0, ctx);
   if (!shape) return nullptr;
-  // TVM gives length -1 then, which is no length.
+  // TVM gives length -1 then, which is not a length.
   if (shape->ndim == kUnknownDim) return TensorType::Get(1, DataType::Int(64));
   const Dim length[] = {kDims.Int(shape->ndim)};
   return TensorType::Get(length, DataType::Int(64));

@@ -179,7 +179,7 @@ IROPT_TYPE_RULE(InferNnRmsNorm, "that of `data`; `weight` has the lengths of `ax
 
 namespace {
 
-// The axis of the channels, which is none of the others; -1 if the rank is not known, nothing after an error.
+// The axis of the channels, which is not one of the others; -1 if the rank is not known, nothing after an error.
 std::optional<int> ChannelAxis(const Call& call, const TensorType* data, int64_t given, const IntList& others,
                                InferContext& ctx) {
   if (!HasRank(data)) return -1;

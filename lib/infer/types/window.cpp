@@ -77,7 +77,7 @@ std::optional<Window> WindowOf(const Call& call, size_t rank, const Attrs& attrs
 }
 
 // (input + padding - dilation * (kernel - 1) - 1 [+ stride - 1]) // stride + 1, or one less if the last window starts
-// in the padding behind the input
+// in the padding after the input
 Dim WindowCount(Dim input, Dim kernel, const Window& w, size_t i, bool round_up) {
   const int64_t* in = arith::AsInt(input);
   const int64_t* k = arith::AsInt(kernel);

@@ -178,7 +178,7 @@ class SuppressionCode {
     code_.For(anchors(), [&](Value j) { code_.If(j >= Wide(next.value()), [&] { Drop(j); }); });
   }
 
-  // Brings the box of the highest score behind those that are kept already, and lowers the scores of the others.
+  // Brings the box of the highest score after those that are kept already, and lowers the scores of the others.
   void KeepBest(const LocalNumber& kept, const LocalNumber& valid, const Scratch& s) {
     code_.Store(s.best, te_.Int(-1, kInt32));
     code_.Store(s.best_score, Threshold());

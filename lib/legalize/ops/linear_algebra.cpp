@@ -1,4 +1,4 @@
-// Legalization of products of matrices and tensors.
+// Legalization of matrix products and tensors.
 #include "iropt/op/ops/linear_algebra.h"
 
 #include <algorithm>

@@ -282,7 +282,7 @@ const Expr* LegalizeVisionRoiPool(LegalizeCall& call) {
   const Tensor rois = te.Arg(1);
   const RegionSampler region(x, rois, false);
   const IntList size = attrs.pooled_size();
-  // The first element of a bin and the one behind its last, within the image.
+  // The first element of a bin and the one after its last, within the image.
   const auto bounds = [&](Value i, size_t k, Value bin, int64_t bins, Value length) {
     const Value scale = region.Number(attrs.spatial_scale());
     const auto round = [&](Value v) { return ToInt(topi::Floor(v * scale + region.Number(0.5))); };

@@ -1,4 +1,4 @@
-// Tensor expressions of products of matrices.
+// Tensor expressions of matrix products.
 #include "iropt/legalize/topi.h"
 
 namespace iropt::topi {

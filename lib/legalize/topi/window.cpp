@@ -367,7 +367,7 @@ Tensor MaxPoolGrad(const Tensor& grad, const GradWindows& windows) {
     for (size_t k = 0; k < 2; ++k) own[axes[k]] = own[axes[k]] + windows.before[k];
     const std::vector<Value> at = windows.Position(i, r);
     Value inside = at[axes[0]] >= windows.Lowest(i, 0) && at[axes[1]] >= windows.Lowest(i, 1);
-    // TVM 0.18 reads behind the last window then.
+    // TVM 0.18 reads after the last window then.
     for (size_t k = 0; k < 2; ++k) {
       if (windows.PassEnd(k)) inside = inside && at[axes[k]] < windows.shape[axes[k]];
     }
@@ -385,7 +385,7 @@ Tensor AvgPoolGrad(const Tensor& grad, const GradWindows& windows) {
   const auto covered = [&](const std::vector<Value>& at, size_t k) {
     const Value start = at[axes[k]] * windows.options.strides[k] - windows.before[k];
     if (!windows.options.count_include_pad) return te::Min(start + size[k], x.dim(axes[k])) - te::Max(start, 0);
-    // What rounding up adds behind the padding does not count.
+    // What rounding up adds after the padding does not count.
     if (!windows.options.ceil_mode) return Value(size[k]);
     return te::Min(start + size[k], x.dim(axes[k]) + windows.options.padding[k + axes.size()]) - start;
   };

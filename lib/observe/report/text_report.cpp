@@ -47,7 +47,7 @@ std::string DescribeEffect(const PassEffect& effect) {
   AddPart(parts, "bindings", effect.bindings.added, effect.bindings.removed, effect.bindings.changed);
   AddOperators(parts, effect.operators);
   if (effect.attributes) parts.emplace_back("attributes of the module");
-  return parts.empty() ? "names alone" : fmt::format("{}", fmt::join(parts, "; "));
+  return parts.empty() ? "renames only" : fmt::format("{}", fmt::join(parts, "; "));
 }
 
 void TextReport::Line(std::string_view what, TimeSpent time, std::string_view text) {

@@ -101,7 +101,7 @@ class DomainSolver {
   }
 
   // The axes from the indices: what an axis is for indices anywhere in the box, not only at its corners, since a digit
-  // of an index begins anew in between.
+  // of an index begins again in between.
   bool RequireByMap(const tir::Buffer& buffer, const Box& provided, const Box& required) {
     std::vector<const PrimExpr*> indices, places;
     arith::VarDomains wanted, whole;

@@ -12,7 +12,7 @@
 // Operands that have it elsewhere are copied to a layout in which a tile reads them in order, and so are weights: those
 // of `layout_free_buffers` by blocks that SplitLayoutRewritePreproc makes functions of their own. The tile, as many of
 // the next axis times as many vectors as fit into registers, is in local memory. Convolutions of channels-last data,
-// depthwise ones, products of matrices and vectors, poolings and sums over outer axes are all of this form.
+// depthwise ones, matrix products and vectors, poolings and sums over outer axes are all of this form.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -154,7 +154,7 @@ struct TileLoops {
 
 TileLoops SplitLoops(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops) {
   TileLoops result;
-  // The lanes behind the end need no condition: they read what weights are padded with, and their results are dropped.
+  // The lanes after the end need no condition: they read what weights are padded with, and their results are dropped.
   const Names parts = sch.Split({.loop = loops[tiled.vector_loop()],
                                  .factors = {std::nullopt, tiled.tile.vectors, tiled.tile.lanes},
                                  .disable_predication = tiled.is_padded});

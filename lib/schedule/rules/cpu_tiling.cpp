@@ -165,7 +165,7 @@ int64_t ChooseBlocks(const TiledBlock& tiled) {
   return blocks;
 }
 
-// Returns whether the expression has a value in lanes behind the end of the axis, where weights are zero: parts that
+// Returns whether the expression has a value in lanes after the end of the axis, where weights are zero: parts that
 // depend on the axis neither divide, shift nor call a function, and convert no float to an integer.
 bool HasValueBehindEnd(const PrimExpr* expr, const tir::Var* axis) {
   if (!UsesAxis(expr, axis)) return true;
@@ -188,7 +188,7 @@ bool HasValueBehindEnd(const PrimExpr* expr, const tir::Var* axis) {
   return !divides && has_value(both->a) && has_value(both->b);
 }
 
-// Returns whether vectors may have lanes behind the end of their axis: all operands of vectors are weights, which are
+// Returns whether vectors may have lanes after the end of their axis: all operands of vectors are weights, which are
 // copied to a layout with room for them, and the result has a value where they are zero.
 bool MayPad(const TiledBlock& tiled, const tir::Block& block, const tir::Var* axis, const PrimFunc& func) {
   if (!HasValueBehindEnd(To<tir::BufferStore>(block.body)->value, axis)) return false;

@@ -29,7 +29,7 @@ struct TiledBlock {
   int64_t chunk = 0;
   // Parts of the first axis of the result, whose operands without vectors stay in a cache for all weights.
   int64_t blocks = 1;
-  // The last vectors have lanes behind the end of their axis, which weights have room for and whose results are
+  // The last vectors have lanes after the end of their axis, which weights have room for and whose results are
   // dropped.
   bool is_padded = false;
   bool turns_loops = false;  // weights are in the inner one of the loops over tiles, others in the outer one

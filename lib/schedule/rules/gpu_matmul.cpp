@@ -1,4 +1,4 @@
-// gpu.Matmul: products of matrices, C[S, I, J] += A[S, I, K] * B[S, J, K], by tensor cores or SIMD groups, in tiles
+// gpu.Matmul: matrix products, C[S, I, J] += A[S, I, K] * B[S, J, K], by tensor cores or SIMD groups, in tiles
 // that go through the shared memory, or, on phones, from registers.
 #include "gpu_matmul.h"
 

@@ -1,4 +1,4 @@
-// Functions that the schedules for products of matrices share.
+// Functions that the schedules for matrix products share.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Products of matrices on phones, with the fastest axis of the second operand in the result: rows in groups that are
+// Matrix products on phones, with the fastest axis of the second operand in the result: rows in groups that are
 // transposed first, so that the lanes of a load are of different rows.
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// Products of matrices by instructions for matrices: tensor cores of CUDA, and SIMD groups of Metal.
+// Matrix products by instructions for matrices: tensor cores of CUDA, and SIMD groups of Metal.
 #include <fmt/format.h>
 
 #include <algorithm>

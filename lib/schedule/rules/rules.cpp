@@ -18,7 +18,7 @@ constexpr std::array kRules = {
     Rule{"gpu.GEMV", "products of a matrix and a vector", ApplyGpuGemv},
     Rule{"gpu.GeneralReduction", "reductions over the same axes, such as softmax", ApplyGpuGeneralReduction},
     Rule{"gpu.LowBatchGEMV", "products of a matrix and a few vectors, whose number is not known", ApplyGpuLowBatchGemv},
-    Rule{"gpu.Matmul", "products of matrices", ApplyGpuMatmul},
+    Rule{"gpu.Matmul", "matrix products", ApplyGpuMatmul},
     Rule{"gpu.RMSNorm", "root mean squares of rows", ApplyGpuRmsNorm},
     Rule{"gpu.Reduction", "a sum over some axes", ApplyGpuReduction},
     Rule{"gpu.Transpose", "a transposition of a matrix", ApplyGpuTranspose},

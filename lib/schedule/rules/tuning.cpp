@@ -65,7 +65,7 @@ std::string Describe(const TileChoice& choice) {
   if (choice.vector_parts > 1) add("half vectors");
   if (choice.has_no_parts) add("no parts for caches");
   if (choice.turns_loops) add("loops over tiles turned");
-  return text.empty() ? "as the rule chooses" : text;
+  return text.empty() ? "default schedule" : text;
 }
 
 std::vector<TileChoice> TileChoices(const TargetAttr& target) {

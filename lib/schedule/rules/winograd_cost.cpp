@@ -9,7 +9,7 @@ namespace iropt::schedule {
 namespace {
 
 // Of a processor that multiplies and adds two vectors of 256 bits in a cycle, or one of 512 bits. What a convolution
-// reads and writes comes from its second cache or the one behind it, weights of a model come from memory.
+// reads and writes comes from its second cache or the one after it, weights of a model come from memory.
 constexpr int64_t kMostProducts = 16;                     // of floats, in a cycle
 constexpr double kBytesOfData = 12, kBytesOfWeights = 5;  // in a cycle
 constexpr double kBytesOfElement = 4;

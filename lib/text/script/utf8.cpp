@@ -29,7 +29,7 @@ size_t PlainPrefix(const char* p, size_t size) {
   return i;
 }
 
-// The length of the character at the start of `text`; 0 if it is none.
+// The length of the character at the start of `text`; 0 if it is not one.
 size_t CharLength(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t first = byte(0);

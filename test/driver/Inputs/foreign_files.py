@@ -1,4 +1,4 @@
-"""Writes files that are no modules to the folder that is the argument."""
+"""Writes files that are not modules to the folder that is the argument."""
 import json
 import os
 import struct

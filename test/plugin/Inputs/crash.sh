@@ -16,7 +16,7 @@ run "in the second function" misbehave -threads=2 \
   -passes='Normalize,Sequential<name=inner>(test.MisbehaveInFunction<how=segv;only=second>)'
 run "in an instrument" misbehave -passes=FoldConstant -instruments='test.misbehaving<hook=before;how=segv>'
 run "in a factory" misbehave -passes=FoldConstant -instruments='test.misbehaving<hook=factory;how=segv>'
-IROPT_TEST_FAULT=crashes-while-adding run "in a plugin" faulty
+IROPT_TEST_BUG=crashes-while-adding run "in a plugin" broken
 run "in a constructor" throwing_constructor
 cat "$folder/out.ir"
 ls "$folder"

@@ -9,18 +9,18 @@ load() {
 load missing -load-pass-plugin="$plugins/missing.so"
 load folder -load-pass-plugin="$plugins"
 load text -load-pass-plugin="$input"
-head -c 20000 "$plugins/faulty.so" > "$plugins/cut.so"
+head -c 20000 "$plugins/broken.so" > "$plugins/cut.so"
 load cut -load-pass-plugin="$plugins/cut.so"
 load no_entry -load-pass-plugin="$plugins/no_entry.so"
 load unresolved -load-pass-plugin="$plugins/unresolved.so"
 load "not found" -load-pass-plugin=nowhere.so
-for fault in nothing old-version other-build no-build own-state no-name bad-name reserved-name no-factory taken-name taken-instrument \
+for bug in nothing old-version other-build no-build own-state no-name bad-name reserved-name no-factory taken-name taken-instrument \
     requires-itself circle throws throws-while-adding; do
-  IROPT_TEST_FAULT=$fault load $fault -load-pass-plugin="$plugins/faulty.so" -passes=test.RenameModule
+  IROPT_TEST_BUG=$bug load $bug -load-pass-plugin="$plugins/broken.so" -passes=test.RenameModule
 done
 folder=$(mktemp -d)
 cp "$input" "$folder"
 printf '{\n  "plugins": ["none.so", "two.ir"],\n  "passes": []\n}\n' > "$folder/both.json"
 load "in a file" -pipeline="$folder/both.json"
 rm -r "$folder"
-load loaded -load-pass-plugin="$plugins/faulty.so" -passes=test.RenameModule
+load loaded -load-pass-plugin="$plugins/broken.so" -passes=test.RenameModule

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "faults.h"
+#include "bugs.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/pass/plugin.h"
 #include "iropt/support/file.h"
@@ -15,29 +15,29 @@ namespace {
 
 // A factory of passes knows no more than the name.
 Pass CreateGraphPass(const PassOptions& options) {
-  const GraphFault* fault = nullptr;
-  for (const auto& faults : {CallFaults(), BindingFaults()}) {
-    for (const GraphFault& one : faults) {
-      if (options.info().name == std::string("wrong.") + one.name) fault = &one;
+  const GraphBug* bug = nullptr;
+  for (const auto& bugs : {CallBugs(), BindingBugs()}) {
+    for (const GraphBug& one : bugs) {
+      if (options.info().name == std::string("wrong.") + one.name) bug = &one;
     }
   }
   return CreateFunctionPass(
-      options.info(), [fault](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+      options.info(), [bug](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
         OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
-        return fault->rewrite(function, context.workspace(), inferrer);
+        return bug->rewrite(function, context.workspace(), inferrer);
       });
 }
 
 Pass CreateLoopPass(const PassOptions& options) {
-  const LoopFault* fault = nullptr;
-  for (const auto& faults : {ExprFaults(), StmtFaults(), OrderFaults()}) {
-    for (const LoopFault& one : faults) {
-      if (options.info().name == std::string("wrong.") + one.name) fault = &one;
+  const LoopBug* bug = nullptr;
+  for (const auto& bugs : {ExprBugs(), StmtBugs(), OrderBugs()}) {
+    for (const LoopBug& one : bugs) {
+      if (options.info().name == std::string("wrong.") + one.name) bug = &one;
     }
   }
   return CreatePrimFuncPass(options.info(),
-                            [fault](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-                              return fault->rewrite(function, context.workspace());
+                            [bug](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              return bug->rewrite(function, context.workspace());
                             });
 }
 
@@ -58,19 +58,19 @@ Status Register(PassRegistry& registry) {
                     .options = {{"file", OptionType::String, std::string(), "the text of the other module"}},
                     .summary = "replace the module by another one",
                     .create = &CreateReplaceModule}));
-  for (const auto& faults : {CallFaults(), BindingFaults()}) {
-    for (const GraphFault& fault : faults) {
+  for (const auto& bugs : {CallBugs(), BindingBugs()}) {
+    for (const GraphBug& bug : bugs) {
       IROPT_RETURN_IF_ERROR(
-          registry.Add({.info = {.name = std::string("wrong.") + fault.name, .kind = PassKind::Function},
-                        .summary = fault.summary,
+          registry.Add({.info = {.name = std::string("wrong.") + bug.name, .kind = PassKind::Function},
+                        .summary = bug.summary,
                         .create = &CreateGraphPass}));
     }
   }
-  for (const auto& faults : {ExprFaults(), StmtFaults(), OrderFaults()}) {
-    for (const LoopFault& fault : faults) {
+  for (const auto& bugs : {ExprBugs(), StmtBugs(), OrderBugs()}) {
+    for (const LoopBug& bug : bugs) {
       IROPT_RETURN_IF_ERROR(
-          registry.Add({.info = {.name = std::string("wrong.") + fault.name, .kind = PassKind::PrimFunc},
-                        .summary = fault.summary,
+          registry.Add({.info = {.name = std::string("wrong.") + bug.name, .kind = PassKind::PrimFunc},
+                        .summary = bug.summary,
                         .create = &CreateLoopPass}));
     }
   }

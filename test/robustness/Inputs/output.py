@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""output.py IR_OPT checks that runs which fail leave the old output alone, and nothing beside it."""
+"""output.py IR_OPT checks that runs which fail leave the old output alone, and nothing next to it."""
 import os
 import subprocess
 import sys

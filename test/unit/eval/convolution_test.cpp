@@ -214,7 +214,7 @@ TEST_CASE("convolution: empty operands and operands that do not fit", "[eval]") 
   CHECK(limited.error().code == ErrorCode::Budget);
 }
 
-TEST_CASE("big products of matrices agree with the plain form", "[eval]") {
+TEST_CASE("big matrix products agree with the plain form", "[eval]") {
   const auto check = [](auto zero, double precision) {
     using T = decltype(zero);
     for (const auto& [rows, depth, columns] : {std::tuple{40, 70, 50}, {1, 300, 200}, {129, 65, 33}, {200, 1, 300}}) {

@@ -50,7 +50,7 @@ Cut CutOut(const Ref& x, const PoolSpec& spec, const Dims& index) {
   return cut;
 }
 
-// Windows that end in the padded image; with ceil_mode also the next one, unless it starts behind the image.
+// Windows that end in the padded image; with ceil_mode also the next one, unless it starts after the image.
 Dims PooledShape(const Ref& x, const PoolSpec& spec) {
   Dims shape = x.shape;
   for (size_t i = 0; i < spec.size.size(); ++i) {
@@ -93,7 +93,7 @@ const struct {
     {"NCHW", 2, {1, 2, 5, 4}, {{2, 3}, {1, 2}, {1, 1}, {0, 1}, {1, 1}, false, true}},
     {"NCHW", 2, {2, 1, 6, 5}, {{2, 2}, {2, 2}, {0, 1}, {0, 0}, {1, 1}, true, false}},
     {"NCHW", 2, {1, 1, 5, 6}, {{2, 2}, {2, 2}, {1, 0}, {1, 0}, {2, 1}, true, true}},
-    // Rounded up, the last window would start in the padding behind the image.
+    // Rounded up, the last window would start in the padding after the image.
     {"NCW", 1, {1, 2, 4}, {{2}, {3}, {1}, {1}, {1}, true, true}},
     {"NCHW", 2, {1, 2, 4, 5}, {{2, 2}, {3, 2}, {1, 1}, {1, 1}, {1, 1}, true, false}},
     {"NCHW", 2, {1, 1, 17, 4}, {{2, 3}, {2, 3}, {1, 2}, {1, 2}, {1, 1}, true, true}},

@@ -413,7 +413,7 @@ TEST_CASE("scalars: reductions with a combiner", "[eval]") {
   CHECK(reduce(1, m.Int(0, DataType::Bool())) == -1);
 }
 
-TEST_CASE("interpreter: buffers of which only bounds have memory, and values that are none", "[eval]") {
+TEST_CASE("interpreter: buffers of which only bounds have memory, and undefined values", "[eval]") {
   Maker m;
   const Buffer* b = m.MakeBuffer("B", {m.Int(2)});
   const Buffer* part = m.MakeBuffer("P", {m.Int(10), m.Int(10)});

@@ -1,4 +1,4 @@
-// Reductions, scans, sorting and products of matrices for every dtype, against sums that are rounded, or wrapped
+// Reductions, scans, sorting and matrix products for every dtype, against sums that are rounded, or wrapped
 // around, after every step.
 #include <algorithm>
 #include <numeric>
@@ -178,7 +178,7 @@ TEST_CASE("types: running sums and products", "[eval]") {
   }
 }
 
-TEST_CASE("types: products of matrices", "[eval]") {
+TEST_CASE("types: matrix products", "[eval]") {
   const Ref a = Ref::Whole({3, 2}, 71, 0, 2);
   const Ref b = Ref::Whole({2, 4}, 72, 0, 1);
   for (const DataType dtype : AllTypes()) {

@@ -202,7 +202,7 @@ TEST_CASE("ScriptAnalysis reports a block without a beginning once", "[lsp]") {
 }
 
 // What an analysis says must not depend on what the text was before.
-TEST_CASE("ScriptAnalysis finds the same as one that starts anew", "[lsp]") {
+TEST_CASE("ScriptAnalysis finds the same as a new one", "[lsp]") {
   const std::string alphabet = "xynR.T(),:= \n\"4f#@";
   std::mt19937 random(11);
   const std::string original = Module({Function("f"), Function("g", "Module.f(x)"), Function("h")});
@@ -214,8 +214,8 @@ TEST_CASE("ScriptAnalysis finds the same as one that starts anew", "[lsp]") {
     const uint32_t end = std::min<uint32_t>(document.size(), begin + random() % 3);
     document.Replace({begin, end}, std::string(random() % 2, alphabet[random() % alphabet.size()]));
     analysis.Update(document);
-    ScriptAnalysis anew(1);
-    anew.Update(document);
+    ScriptAnalysis fresh(1);
+    fresh.Update(document);
     const auto describe = [](const ScriptAnalysis& a) {
       std::vector<std::string> described;
       for (const Problem& p : a.Problems())
@@ -227,7 +227,7 @@ TEST_CASE("ScriptAnalysis finds the same as one that starts anew", "[lsp]") {
       }
       return described;
     };
-    REQUIRE(describe(analysis) == describe(anew));
+    REQUIRE(describe(analysis) == describe(fresh));
   }
 }
 
@@ -285,7 +285,7 @@ std::vector<std::string> Describe(const ScriptAnalysis& analysis) {
   return described;
 }
 
-TEST_CASE("ScriptAnalysis finds the same in a long function as one that starts anew", "[lsp]") {
+TEST_CASE("ScriptAnalysis finds the same in a long function as a new one", "[lsp]") {
   const std::vector<std::string> inserted = {"x",
                                              "n",
                                              "lv7",
@@ -320,10 +320,10 @@ TEST_CASE("ScriptAnalysis finds the same in a long function as one that starts a
       const auto new_end = static_cast<uint32_t>(begin + text.size());
       document.Replace({begin, undo ? new_end : end}, undo ? removed : text);
       analysis.Update(document);
-      ScriptAnalysis anew(1);
-      anew.Update(document);
+      ScriptAnalysis fresh(1);
+      fresh.Update(document);
       INFO("edit " << i << " at " << begin << ", '" << text << "' for " << end - begin << " bytes, undo: " << undo);
-      REQUIRE(Describe(analysis) == Describe(anew));
+      REQUIRE(Describe(analysis) == Describe(fresh));
     }
     if (i % 16 == 0) document = TextDocument(LongModule(500));
   }

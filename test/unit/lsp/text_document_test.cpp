@@ -45,9 +45,9 @@ TEST_CASE("TextDocument knows the lines of any edited text", "[lsp]") {
     std::string text;
     for (auto n = random() % 5; n > 0; --n) text += "ab\n\r\n\r"[random() % 6];
     document.Replace({begin, end}, size > 60 ? "" : text);
-    const TextDocument anew(document.text());
-    REQUIRE(document.num_lines() == anew.num_lines());
-    for (uint32_t line = 0; line < anew.num_lines(); ++line) REQUIRE(document.Line(line) == anew.Line(line));
+    const TextDocument fresh(document.text());
+    REQUIRE(document.num_lines() == fresh.num_lines());
+    for (uint32_t line = 0; line < fresh.num_lines(); ++line) REQUIRE(document.Line(line) == fresh.Line(line));
   }
 }
 

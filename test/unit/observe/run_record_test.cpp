@@ -40,7 +40,7 @@ TEST_CASE("effect: equal functions", "[driver]") {
   CHECK(effect.operators.empty());
 }
 
-TEST_CASE("effect: another operand is a change, and a moved binding is none", "[driver]") {
+TEST_CASE("effect: another operand is a change, and a moved binding is not", "[driver]") {
   const PassEffect operand =
       Effect(kThree, "        a = R.add(x, x)\n        b = R.exp(x)\n        c = R.multiply(b, a)\n");
   CHECK(operand.changed == std::vector<std::string>{"main"});

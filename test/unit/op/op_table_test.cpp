@@ -356,7 +356,7 @@ bool DefaultFits(const OpDefault& fallback, const std::string& text) {
 
 // Registrations in TVM that contradict what its functions build and its rules expect, with the reason.
 const std::map<std::string, std::string> kMisregistered{
-    {"relax.call_builtin_with_ctx num_inputs", "the context is no operand"},
+    {"relax.call_builtin_with_ctx num_inputs", "the context is not an operand"},
     {"relax.strided_slice num_inputs", "axes, begin, end and strides are operands"},
     {"relax.unique sorted", "a scalar, as are the four that follow"},
     {"relax.unique return_index", ""},

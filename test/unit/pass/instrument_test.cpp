@@ -294,7 +294,7 @@ TEST_CASE("the position of a pass in the pipeline counts, also if passes before 
   CHECK(rows[2].runs == 1);
 }
 
-TEST_CASE("timing starts anew with each context") {
+TEST_CASE("timing starts again with each context") {
   Log log;
   PassContext context;
   const auto timing = std::make_shared<PassTimingInstrument>();

@@ -28,7 +28,7 @@ Log RunBetween(std::optional<PassPoint> start, std::optional<PassPoint> stop, co
   REQUIRE(scope.status().ok());
   REQUIRE(pipeline(Module(), context).ok());
   if (missing != nullptr) *missing = range->missing();
-  // Each run of a pipeline is counted anew.
+  // Each run of a pipeline is counted from the start.
   const Log first = log;
   log.clear();
   REQUIRE(pipeline(Module(), context).ok());

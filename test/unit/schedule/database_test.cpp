@@ -13,7 +13,7 @@
 namespace iropt::schedule {
 namespace {
 
-// A product of matrices with a choice between values, annotations, and a name for the block.
+// A matrix product with a choice between values, annotations, and a name for the block.
 Workload MakeWorkload(std::string_view block, int64_t size) {
   Workspace workspace;
   const arith::PrimBuilder make(workspace);

@@ -62,7 +62,7 @@ TEST_CASE("nodes stay as they stand, and do not convert their operands") {
   CHECK(t.buffer.diagnostics()[0].kind == "type-mismatch");
 }
 
-TEST_CASE("a number beside an expression takes its type in comparisons") {
+TEST_CASE("a number next to an expression takes its type in comparisons") {
   Operators t;
   const PrimExpr* x = t.Var(DataType::Int(8));
   PyValue out;

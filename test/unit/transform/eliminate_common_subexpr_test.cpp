@@ -43,7 +43,7 @@ TEST_CASE("nothing repeated, nothing changed", "[cse]") {
   CHECK_FALSE(t.Run(Cse()));
 }
 
-TEST_CASE("many repetitions are no chain after any number of runs", "[cse]") {
+TEST_CASE("many repetitions are not a chain after any number of runs", "[cse]") {
   PassTester t;
   const Var* x = t.NewVar("x", t.F23());
   std::vector<const Binding*> bindings;

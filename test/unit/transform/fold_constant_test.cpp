@@ -56,7 +56,7 @@ TEST_CASE("folding stops where the budget of work is spent", "[fold]") {
 
 TEST_CASE("folding stops where the budget of bytes is spent", "[fold]") {
   Sums sums(5);
-  // Beside nothing the function may gain four times its constants.
+  // Compared with nothing, the function may gain four times its constants.
   CHECK(sums.Fold({.max_bytes = 8, .max_total_bytes = 0}) == "[e = add(Constant, Constant); ] e");
   REQUIRE(sums.messages().size() == 1);
   CHECK(sums.messages()[0].find("over the limit of 0 bytes") != std::string::npos);

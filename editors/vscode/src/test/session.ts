@@ -152,7 +152,7 @@ async function replay(server: string, recorded: { lines: string[]; steps: Step[]
     document = await session.change(document, await changesOf(session, history, document, step, end));
     if (document.getText() !== step.after.join(end) + end) throw new Error(`step ${i}, ${step.kind}:\n${document.getText()}`);
     const found = JSON.stringify(await session.diagnostics(document.uri, document.version)).replaceAll(document.uri, "");
-    const uri = `file:///anew${i}.ir`;
+    const uri = `file:///new${i}.ir`;
     const expected = JSON.stringify(await session.open(uri, document.getText())).replaceAll(uri, "");
     await session.close(uri);
     if (found === expected) continue;

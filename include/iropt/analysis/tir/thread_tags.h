@@ -27,7 +27,7 @@ enum class StorageRank : uint8_t { kGlobal, kShared, kWarp, kLocal, kOther };
 struct StorageScope {
   StorageRank rank = StorageRank::kOther;
   std::string_view base;  // "shared"
-  std::string_view tag;   // behind the base: ".dyn"
+  std::string_view tag;   // after the base: ".dyn"
 
   static StorageScope Of(std::string_view scope);
   friend bool operator==(const StorageScope&, const StorageScope&) = default;

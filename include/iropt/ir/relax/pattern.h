@@ -124,7 +124,7 @@ class Definitions {
   virtual bool IsUsedOnce(const Var*) const { return false; }
 };
 
-// The expression behind aliases, and its definition: the value of a variable, anything else itself.
+// The expression that aliases stand for, and its definition: the value of a variable, anything else itself.
 const Expr* ResolveAlias(const Expr* expr, const Definitions& definitions);
 const Expr* DefinitionOf(const Expr* expr, const Definitions& definitions);
 

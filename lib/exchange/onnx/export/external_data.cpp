@@ -48,7 +48,7 @@ class Locations {
   std::map<std::string, std::string> known_;
 };
 
-// Refers to tensors that are in files beside the output already.
+// Refers to tensors that are in files next to the output already.
 void ReferToOld(ExportedModel& exported, const std::string& output) {
   Locations locations(output);
   for (size_t i = 0; i < exported.arrays.size(); ++i) {

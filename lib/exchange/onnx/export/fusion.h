@@ -36,7 +36,7 @@ class Definitions {
 
   // The value that the variable is bound to; null for parameters.
   const Expr* Find(const Var* var) const;
-  // The value behind variables that are other names for it.
+  // The value that variables stand for.
   const Expr* Resolve(const Expr* expr) const;
   // The span of the value, or that of the binding if it has none.
   Span SpanOf(const Var* var) const;

@@ -42,7 +42,7 @@ class OpExport {
   // ---- Operands
   size_t num_args() const { return call_->args.size(); }
   const Expr* Arg(size_t i) const { return call_->args[static_cast<uint32_t>(i)]; }
-  // The value behind the variables.
+  // The value that the variables stand for.
   const Expr* Resolved(size_t i) const { return exporter_.definitions().Resolve(Arg(i)); }
   std::string_view In(size_t i) { return exporter_.NameOf(Arg(i)); }
   // The fields of a tuple.
@@ -81,7 +81,7 @@ class OpExport {
   std::string_view Unsqueeze(std::string_view x, std::vector<int64_t> axes);
   std::string_view Reduce(std::string_view op, std::string_view x, std::vector<int64_t> axes, bool keepdims);
   std::string_view Reshape(std::string_view x, std::vector<int64_t> dims) { return Add("Reshape", {x, Ints(dims)}); }
-  // The permutation that takes the axes of a layout into the order of another; nullopt if it is none.
+  // The permutation that takes the axes of a layout into the order of another; nullopt if it is not one.
   static std::optional<std::vector<int64_t>> LayoutAxes(std::string_view from, std::string_view to);
   // The tensor in another layout. Empty, with the reason, if layouts are not permutations of one another.
   std::string_view ToLayout(std::string_view x, std::string_view from, std::string_view to);

@@ -15,8 +15,8 @@ class OperandFolder {
  public:
   explicit OperandFolder(BlockBuilder& builder) : builder_(builder) {}
 
-  // The constant that an expression is, or a small one that the calls behind a variable compute from constants; null
-  // for other values. Each variable is evaluated once, at a cost that is limited by a constant.
+  // The constant that an expression is, or a small one that the calls that a variable stands for compute from
+  // constants; null for other values. Each variable is evaluated once, at a cost that is limited by a constant.
   const Constant* Find(const Expr* expr);
 
  private:

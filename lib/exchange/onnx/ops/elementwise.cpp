@@ -189,7 +189,7 @@ Value ImportClip(OpImport& op) {
   // Where the limits cross, the upper one holds in ONNX, and the lower one in R.clip.
   if (low && high && *low <= *high && op.Dtype(0).is_floating()) return Clamp(op, x, *low, *high);
   const auto limit = [&](OpId with, size_t input, std::optional<double> value) {
-    // A limit that nothing exceeds is none.
+    // A limit that nothing exceeds is not one.
     if (value && std::isinf(*value) && std::signbit(*value) == (with == op::kMaximum)) return;
     if (op.Has(input))
       x = op.Call(with, {x, op.In(input)});

@@ -106,7 +106,7 @@ Value ImportScatterElements(OpImport& op) {
 }
 
 // Returns whether the shape of the updates is known to be that of the indices without their last dimension and of the
-// data behind it. It may be so at run time only.
+// data after it. It may be so at run time only.
 bool FitsScatter(const TensorType* data, const TensorType* indices, const TensorType* updates) {
   if (data == nullptr || indices == nullptr || updates == nullptr) return true;
   if (!data->known || !indices->known || !updates->known || indices->dims.empty()) return true;

@@ -1,4 +1,4 @@
-// Products of matrices.
+// Matrix products.
 
 #include "exchange/onnx/ops/common.h"
 #include "iropt/op/ops/linear_algebra.h"

@@ -132,7 +132,7 @@ Result<std::vector<double>> Centered(const OnnxCall& call, size_t input, size_t 
   return x;
 }
 
-// The product of matrices, with batches that broadcast as those of the shapes.
+// The matrix product, with batches that broadcast as those of the shapes.
 struct MatrixProduct {
   std::vector<int64_t> shape;
   std::vector<double> values;

@@ -46,7 +46,7 @@ std::string_view OutLayout(OpCall& call) {
 }
 
 // Returns whether an attribute that repeats a dimension of the weights has its size, which may be unknown. A size of 0
-// is none: it is null in a record of the metadata section.
+// does not count: it is null in a record of the metadata section.
 bool HasSize(OpCall& call, std::string_view attribute, int64_t size, std::string_view axis, const PrimExpr* dim) {
   const int64_t* actual = arith::AsInt(dim);
   if (actual == nullptr || size == 0 || *actual == size) return true;

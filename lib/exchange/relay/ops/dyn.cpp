@@ -172,7 +172,7 @@ const Expr* BuildDynExpandDims(OpCall& call) {
   return dims ? call.Reshape(call.arg(0), *dims) : nullptr;
 }
 
-// The axes that stay, in order: sorted behind each other, those that go behind all of them.
+// The axes that stay, in order: sorted one after the other, those that go after all of them.
 const Expr* BuildDynSqueeze(OpCall& call) {
   if (const auto axes = OpCall::ConstantInts(call.arg(1)))
     return call.Relay("squeeze", {call.arg(0)}, {{"axis", call.ListOf(*axes)}});
@@ -193,7 +193,7 @@ const Expr* BuildDynSqueeze(OpCall& call) {
 
 // ---- Parts
 
-// The numbers with those of another vector behind them, up to the rank.
+// The numbers with those of another vector after them, up to the rank.
 Value Completed(OpCall& call, Value numbers, Value whole, int64_t rank) {
   numbers = call.Cast(numbers, kInt64);
   const auto length = LengthOf(call, numbers);

@@ -45,7 +45,7 @@ class RelayBuilder {
   Value Repeat(Value a, int64_t repeats, int64_t axis) {
     return call_.Relay("repeat", {a}, {{"repeats", repeats}, {"axis", axis}});
   }
-  // A vector with axes of size 1 behind its own, so that it broadcasts along an axis of a tensor of the rank.
+  // A vector with axes of size 1 after its own, so that it broadcasts along an axis of a tensor of the rank.
   Value AlongAxis(Value vector, int64_t axis, int rank);
 
   // ---- Constants

@@ -27,7 +27,7 @@ const Expr* BuildScatterElements(OpCall& call) {
                              {.axis = call.Int("axis"), .reduction = call.String("reduction")});
 }
 
-// The first axis behind the others: Relay has the coordinates of an element along it, Relax along the last one.
+// The first axis after the others: Relay has the coordinates of an element along it, Relax along the last one.
 Value CoordinatesLast(OpCall& call, Value indices) {
   const int rank = call.Rank(indices);
   if (rank == kUnknownDim) return call.Error("type-inference", "the rank of the indices is unknown");

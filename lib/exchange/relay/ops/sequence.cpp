@@ -35,7 +35,7 @@ Value FloatMatrix(OpCall& call, std::span<const int64_t> shape, std::span<const 
 
 // ---- Sequences
 
-// The positions behind the length of a sequence get the value.
+// The positions after the length of a sequence get the value.
 const Expr* BuildSequenceMask(OpCall& call) {
   RelayBuilder relay(call);
   Value data = call.arg(0);
@@ -109,7 +109,7 @@ const Expr* BuildTrilu(OpCall& call) {
 // Elements of a matrix on the diagonals from k1 to k2, and the places of their values.
 struct DiagonalPlaces {
   std::vector<int64_t> is_on;
-  std::vector<int64_t> at;  // in the diagonals, one behind the other
+  std::vector<int64_t> at;  // in the diagonals, one after the other
 };
 
 DiagonalPlaces FindDiagonals(OpCall& call, int64_t rows, int64_t columns, int64_t longest) {

@@ -23,7 +23,7 @@ const Expr* ShapeVector(OpCall& call, const Expr* tensor);
 // One dimension as a scalar.
 const Expr* SizeOfAxis(OpCall& call, const Expr* tensor, int64_t axis, DataType dtype);
 // The weights of coordinates in a flat index of a tensor of the shape, which is a vector: for each, the product of the
-// dimensions behind it.
+// dimensions after it.
 const Expr* WeightsOf(OpCall& call, const Expr* shape);
 
 // The tensor with a symbolic variable for each dimension that its type does not have.

@@ -6,7 +6,7 @@ const leaves = [];  // the passes that run no others
 const histories = data.functions.map(() => []);  // for each function its changes: {pass, steps}
 
 // The effect of a pass after which the functions differ in names of variables, if at all.
-const kNamesAlone = 'names alone';
+const kRenamesOnly = 'renames only';
 
 passes.forEach((pass, index) => {
   pass.index = index;

@@ -41,7 +41,7 @@ function renderTimeline() {
     const bar = h('button', {
       type: 'button',
       class: 'bar ' + kind,
-      title: `${name} \u2014 ${time}${step ? '' : ', ' + (pass.composite ? 'group' : pass.isRenaming ? kNamesAlone : pass.outcome)}`,
+      title: `${name} \u2014 ${time}${step ? '' : ', ' + (pass.composite ? 'group' : pass.isRenaming ? kRenamesOnly : pass.outcome)}`,
       'aria-label': `${name}, ${time}`,
       tabindex: -1,
       'data-route': step ? undefined : passRoute(pass),
@@ -60,7 +60,7 @@ function renderTimeline() {
 // "-2 R.add, +1 R.multiply"; the biggest changes.
 function briefEffect(pass) {
   if (pass.outcome !== 'changed' || pass.composite) return '';
-  if (pass.isRenaming) return kNamesAlone;
+  if (pass.isRenaming) return kRenamesOnly;
   const kinds = Object.entries(pass.operators || {}).map(([name, n]) => [name, n.after - n.before]);
   kinds.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
   const parts = kinds.slice(0, 2).map(([name, n]) => `${formatChange(n)} ${name}`);
@@ -168,7 +168,7 @@ function passView(pass) {
   const share = totalTime > 0 ? `${(100 * pass.wall_ms / totalTime).toFixed(1)}% of all passes` : '';
   const module = moduleLabel(pass.module);
   const view = [
-    h('div', {class: 'heading'}, h('h1', {}, pass.composite ? '' : h('span', {class: 'index'}, `${pass.number}`), pass.title), pass.isRenaming ? badge('unchanged', kNamesAlone) : badge(pass.composite ? 'group' : pass.outcome),
+    h('div', {class: 'heading'}, h('h1', {}, pass.composite ? '' : h('span', {class: 'index'}, `${pass.number}`), pass.title), pass.isRenaming ? badge('unchanged', kRenamesOnly) : badge(pass.composite ? 'group' : pass.outcome),
       module ? h('span', {class: 'of'}, module) : null, h('span', {class: 'step-links'}, stepLink(pass, -1), stepLink(pass, 1))),
     data.summaries[pass.name] ? h('p', {class: 'summary'}, data.summaries[pass.name]) : null,
     h('dl', {class: 'tiles'}, tile('Time', formatTime(pass.wall_ms), share), pass.composite ? null : operatorTile(pass),

@@ -123,7 +123,7 @@ class MoveScalars : public ExprMutator {
   const ScalarArgsByFunc& moved_;
 };
 
-// The scalars before the results go behind them.
+// The scalars before the results go after them.
 const PrimFunc* WithScalarsLast(const PrimFunc* func, const ScalarArgs& args, Workspace& ws) {
   std::vector<const tir::Var*> params(func->params.begin(), func->params.end());
   std::vector<const tir::Buffer*> buffers(func->param_buffers.begin(), func->param_buffers.end());

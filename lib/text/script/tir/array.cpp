@@ -10,7 +10,7 @@ namespace {
 
 using Kind = PyValue::Kind;
 
-// The value as a number of the element type; false if it is none.
+// The value as a number of the element type; false if it is not one.
 template <class T>
 bool Convert(const PyValue& value, T& out) {
   if constexpr (std::is_floating_point_v<T>) {

@@ -31,7 +31,7 @@ const PrimExpr* MakeLet(ScalarParser& p, const PyValue& name, const PyValue& val
 
 namespace {
 
-// The node as it stands; a number beside an expression takes its dtype.
+// The node as it stands; a number next to an expression takes its dtype.
 template <NodeKind K>
 const PrimExpr* Node(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   const PrimExpr* a = p.ToPrim(*v[0]);

@@ -63,7 +63,7 @@ const PrimExpr* PrimOps::ToPrim(const PyValue& v) {
       return Int(v.integer, DataType::Int(arith::FitsIn(v.integer, DataType::Int(int_bits_)) ? int_bits_ : 64), v.span);
     case Kind::kFloat: return Float(v.real, DataType::Float(32), v.span);
     case Kind::kPrim: return v.prim;
-    default: IROPT_UNREACHABLE("the value is no number");
+    default: IROPT_UNREACHABLE("the value is not a number");
   }
 }
 
@@ -178,7 +178,7 @@ bool PrimOps::Numbers(TokenKind op, const PyValue& a, const PyValue& b, Span spa
   }
 }
 
-// A number beside an expression in a comparison takes the element type of the expression.
+// A number next to an expression in a comparison takes the element type of the expression.
 const PrimExpr* PrimOps::Adapt(const PyValue& v, DataType other) {
   const DataType element = other.with_lanes(1);
   if (v.is(Kind::kPrim)) return v.prim;

@@ -156,7 +156,7 @@ class OrderAdjuster {
       if (!tensor || !tensor->known || tensor->ndim < (i == 1 ? 2 : 1)) return nullptr;
       shapes[i].assign(tensor->dims.begin(), tensor->dims.end());
     }
-    // Beside a vector, the batch dimensions of a product would be taken for rows.
+    // Next to a vector, the batch dimensions of a product would be taken for rows.
     const bool has_vector = shapes[0].size() == 1 || shapes[2].size() == 1;
     if (has_vector && std::ranges::any_of(shapes, [](const auto& shape) { return shape.size() > 2; })) return nullptr;
     const bool on_left = now == Order::kLeftFirst;

@@ -1,4 +1,4 @@
-// Rules of SimplifyExpr for clips of integers beside conversions.
+// Rules of SimplifyExpr for clips of integers next to conversions.
 #pragma once
 
 #include "iropt/ir/relax/rewrite_rules.h"

@@ -1,4 +1,4 @@
-// CombineParallelDense: computes several products of matrices with the same left factor as one.
+// CombineParallelDense: computes several matrix products with the same left factor as one.
 //
 //   y0 = R.matmul(x, w0)                  lv = R.stack((w0, w1, w2), axis=0)
 //   y1 = R.matmul(x, w1)      -->         lv1 = R.matmul(x, lv)

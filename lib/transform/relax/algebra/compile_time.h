@@ -1,4 +1,4 @@
-// Facts about the operands of products of matrices, for the passes that reorder them.
+// Facts about the operands of matrix products, for the passes that reorder them.
 #pragma once
 
 #include <vector>

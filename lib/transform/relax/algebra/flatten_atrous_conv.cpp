@@ -6,7 +6,7 @@
 //
 // where space_to_batch is R.reshape, R.permute_dims and R.reshape of a tensor that may be padded with zeros, and
 // batch_to_space is the same backward, with a slice that crops the image; so TensorFlow writes such convolutions. The
-// convolution has strides of 1 and no padding. The new padding is what is left of the old one behind the crop. Changed
+// convolution has strides of 1 and no padding. The new padding is what is left of the old one after the crop. Changed
 // functions are cleaned up. O(nodes).
 //
 // Source: the pass of Relay of TVM 0.18 of this name, which takes the padding that keeps the size of the image, and

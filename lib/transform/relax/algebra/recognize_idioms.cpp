@@ -9,7 +9,7 @@
 // Without the mean and beta it is R.nn.rms_norm. Squares may be products, the root may be R.rsqrt or a power; the axes
 // are the last ones, and gamma and beta have their shape. x * (1 + erf(x / sqrt(2))) * 0.5 is R.nn.gelu, and with
 // tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3)) it is R.nn.gelu_tanh, in any order of the factors. This comes before
-// FoldScaleAxis, which moves gamma and 0.5 into the weights behind them and so leaves arithmetic that runtimes have no
+// FoldScaleAxis, which moves gamma and 0.5 into the weights after them and so leaves arithmetic that runtimes have no
 // kernel for. Changed functions are cleaned up. O(nodes).
 //
 // Source: the idea is that of the fusions of ONNX Runtime; the forms are those that exporters write.

@@ -103,7 +103,7 @@ class RelayScales {
   bool IsBias(const Call& call) const { return biases_.IsBias(call); }
   const Call* CallOf(const Expr* expr) const { return calls_.Lookup(expr); }
 
-  // The weights of a convolution or a product of matrices: the input channels with the data, or the output channels
+  // The weights of a convolution or a matrix product: the input channels with the data, or the output channels
   // with the result.
   std::optional<WeightPlace> WeightsOf(const Call& call, bool of_input) const {
     std::optional<WeightPlace> place;
@@ -214,7 +214,7 @@ class ScaleMaker {
     return operand;
   }
 
-  // The vector along these axes of a tensor: with axes behind it, or, if it has several, reshaped.
+  // The vector along these axes of a tensor: with axes after it, or, if it has several, reshaped.
   const Expr* Along(const Expr* vector, const TensorType& tensor, const std::vector<int64_t>& axes) {
     OpBuilder make(builder_);
     if (axes.size() > 1) {

@@ -47,7 +47,7 @@ class ScaleGraph {
   // Returns whether the expression is computed from constants only.
   bool IsConstant(const Expr* expr) const;
 
-  // The axes of a convolution, or of a product of matrices, of floats with constant weights: of its data along the
+  // The axes of a convolution, or of a matrix product, of floats with constant weights: of its data along the
   // input channels, of its result along the output channels.
   std::optional<WeightAxis> InputAxis(const Call& call) const;
   std::optional<WeightAxis> OutputAxis(const Call& call) const;

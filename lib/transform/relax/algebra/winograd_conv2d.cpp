@@ -113,7 +113,7 @@ const Expr* TransformedWeights(const Conv& conv, Workspace& workspace) {
 const Expr* ReplaceConv(LegalizeCall& call, int64_t tile, const TargetAttr* target) {
   const auto conv = ConvOf(call, tile, target);
   if (!conv || !AllowRewrite("winograd-conv2d", call.call())) return &call.call();
-  // Elementwise operators are fused behind the results. The transform of the data has its own loops over tiles.
+  // Elementwise operators are fused after the results. The transform of the data has its own loops over tiles.
   const auto pattern = [](OpPattern kind) { return IntAttr::Get(static_cast<int64_t>(kind)); };
   TeCall input(call, "winograd_input");
   input.SetAttr(attr::kOpPattern, pattern(OpPattern::kOpaque));

@@ -3,7 +3,7 @@
 //   results = A^T ((G weights G^T) * (B^T data B)) A        (* is elementwise, and summed over channels before A)
 //
 // As tensor expressions, for data in NHWC: the transformed data are [m + 2, m + 2, tiles, channels], so that the
-// products of all tiles are (m + 2)^2 products of matrices. A tile at the end of the image reads zeros behind it, and
+// products of all tiles are (m + 2)^2 matrix products. A tile at the end of the image reads zeros after it, and
 // its results there are dropped.
 //
 // Source: A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016.

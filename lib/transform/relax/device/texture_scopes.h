@@ -38,7 +38,7 @@ class TextureScopes {
 
   // The calls of operators and PrimFuncs on tensors of known shape, in the order of the program.
   const std::vector<CallScopes>& calls() const { return calls_; }
-  // Null if it is none of these.
+  // Null if it is not one of these.
   const CallScopes* Find(const Call* call) const;
   // The scope that the first use of the variable wants; empty if there is none.
   std::string_view First(const Var* var) const;

@@ -144,10 +144,10 @@ std::optional<IndexDigits> IndexDigitsOf(const PrimExpr* index) {
   return IndexDigits{product->a, sum->b, *factor};
 }
 
-// Returns whether the condition holds for just those positions at which an index of the parameter is behind its end.
+// Returns whether the condition holds for just those positions at which an index of the parameter is after its end.
 bool IsBehindEnd(const PrimExpr* condition, const tir::Block& block, const tir::BufferLoad& load) {
   constexpr int64_t kMostPositions = 1 << 20;
-  // Only axes of indices that may be behind the end count.
+  // Only axes of indices that may be after the end count.
   std::vector<const tir::IterVar*> axes;
   std::vector<size_t> dims;
   int64_t positions = 1;
@@ -183,7 +183,7 @@ bool IsBehindEnd(const PrimExpr* condition, const tir::Block& block, const tir::
   return true;
 }
 
-// Finds the split and the order of axes for a block whose axes are those of the copy, and which stores zeros behind the
+// Finds the split and the order of axes for a block whose axes are those of the copy, and which stores zeros after the
 // ends of the parameter's axes.
 std::optional<AxisSplit> PaddedSplitOf(const tir::Block& block, const tir::Buffer& param) {
   const auto* store = As<tir::BufferStore>(block.body);

@@ -9,9 +9,9 @@
 
 namespace iropt {
 
-// A new layout as zeros behind the ends of axes, a reshape that splits axes, and an order of the axes.
+// A new layout as zeros after the ends of axes, a reshape that splits axes, and an order of the axes.
 struct AxisSplit {
-  std::vector<int64_t> zeros;  // behind the end of each axis of the weights; empty: nowhere
+  std::vector<int64_t> zeros;  // after the end of each axis of the weights; empty: nowhere
   std::vector<int64_t> shape;
   std::vector<int64_t> order;
 };

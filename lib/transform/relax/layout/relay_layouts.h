@@ -18,7 +18,7 @@ class RelayLayouts {
   RelayLayouts(const Call& call, std::span<const ValueLayout* const> layouts, std::span<const Layout> desired,
                Arena& arena, TextVersion version);
 
-  // `is_bias` says that the second operand is a vector with new axes behind its own, as in Relay's nn.bias_add, which
+  // `is_bias` says that the second operand is a vector with new axes after its own, as in Relay's nn.bias_add, which
   // its pass does not convert. False if operands and result have the layouts of the program, and that of the result is
   // not known.
   bool Decide(bool is_bias);

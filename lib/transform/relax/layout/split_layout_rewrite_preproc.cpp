@@ -13,7 +13,7 @@
 // cannot be told from the rest stay. Dead code is removed. O(nodes).
 //
 // With `operators`, R.nn.pad, R.reshape and R.permute_dims bring a constant into a layout that splits and permutes
-// axes, with zeros behind their ends, in place of a call of the first function: FoldConstant then computes it by
+// axes, with zeros after their ends, in place of a call of the first function: FoldConstant then computes it by
 // kernels.
 //
 // Source: the pass of this name in TVM 0.19.

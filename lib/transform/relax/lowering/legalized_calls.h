@@ -13,7 +13,7 @@
 namespace iropt {
 
 // Of one function. Two calls are equal if they have the same operator, attributes and types, if the same operands are
-// repeated, and if operands that are no tensors are the same literals. Only calls whose operands are variables that
+// repeated, and if operands that are not tensors are the same literals. Only calls whose operands are variables that
 // hold tensors, tuples of such, R.prim_value and R.shape count: the value of a constant may be part of a PrimFunc, and
 // other variables are looked up.
 class LegalizedCalls {

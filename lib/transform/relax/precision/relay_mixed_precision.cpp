@@ -8,12 +8,12 @@
 //                                           lv4 = R.astype(gv, "float32")
 //                                           gv1 = R.nn.softmax(lv4)
 //
-// Convolutions and products of matrices always get operands of the lower dtype. Sums, exponentials and what else needs
+// Convolutions and matrix products always get operands of the lower dtype. Sums, exponentials and what else needs
 // the range of float32 gets float32. The others get the lower dtype if all of their operands that are floats have it,
 // or are parameters or constants, else float32. A value is converted to a dtype once in a block, and a converted value
 // back to the one that it came from. The accumulators of convolutions and products have the lower dtype, too.
 //
-// The transposes and the expanded vectors that the reader of Relay puts before a product of matrices or an addition are
+// The transposes and the expanded vectors that the reader of Relay puts before a matrix product or an addition are
 // part of nn.dense and nn.bias_add in Relay: what they view is converted, not the view.
 //
 // Results of functions that are not called from the module may change their dtypes, as in Relay, unless
@@ -144,7 +144,7 @@ class RelayUses : private ExprVisitor {
 
   std::unordered_set<const Expr*> params_;
   LookupSet<const Expr*> kept_;
-  LookupSet<const Expr*> other_uses_;  // variables that are operands of more than products of matrices
+  LookupSet<const Expr*> other_uses_;  // variables that are operands of more than matrix products
 };
 
 class RelayPrecision : public ExprMutator {
@@ -153,7 +153,7 @@ class RelayPrecision : public ExprMutator {
       : ExprMutator(workspace, &inferrer), lower_(lower), uses_(uses) {}
 
  protected:
-  // Values that were converted in a block are not visible behind it.
+  // Values that were converted in a block are not visible after it.
   const BindingBlock* VisitBlock(const BindingBlock* block) override {
     const auto outer = std::exchange(converted_, {});
     const BindingBlock* visited = ExprMutator::VisitBlock(block);

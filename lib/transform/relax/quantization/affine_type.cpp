@@ -47,7 +47,7 @@ struct Param {
   std::optional<int64_t> axis;  // none for rank 0
 };
 
-// A vector whose axes behind its own were folded into the constant.
+// A vector whose axes after its own were folded into the constant.
 std::optional<Param> FoldedParam(const Constant& constant, int rank, Workspace& workspace) {
   const std::span<const int64_t> shape = constant.data->shape();
   if (constant.data->num_elements() != shape.front() || static_cast<int>(shape.size()) > rank) return std::nullopt;

@@ -128,7 +128,7 @@ class Region {
     return true;
   }
 
-  // Returns whether the tensors behind the operands, such as the indices of take, are computed from constants. An
+  // Returns whether the tensors under the operands, such as the indices of take, are computed from constants. An
   // operator that the reader of Relay writes as several has only operands.
   bool OthersAreConstant(const Call& call, const std::vector<const Expr*>& operands) {
     const size_t count = operands.size();

@@ -128,7 +128,7 @@ RegionCall ProductRegion(const Call* product, const Definitions& definitions) {
   return region;
 }
 
-// The vector of a bias that has got axes behind its own; null for other sums.
+// The vector of a bias that has got axes after its own; null for other sums.
 const Expr* BiasOf(const Call& sum, const Definitions& definitions) {
   const Call* column = Definition(sum.args[1], definitions, op::kExpandDims);
   const TensorType* vector = column ? TensorTypeOf(column->args[0]) : nullptr;

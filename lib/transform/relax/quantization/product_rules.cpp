@@ -48,7 +48,7 @@ PyValue KernelSize(RuleCall& in, std::string_view layout) {
   return in.Ints(sizes);
 }
 
-// The axis of the vector with axes behind its own.
+// The axis of the vector with axes after its own.
 int64_t BiasAxis(const Call& sum) {
   const TensorType* tensor = TensorTypeOf(sum.args[0]);
   const TensorType* bias = TensorTypeOf(sum.args[1]);

@@ -50,7 +50,7 @@ bool ConstantEvaluator::IsFoldable(const OpInfo& op) { return op.pure && HasKern
 
 // Folding must not make big constants out of small ones: a result may be as big as what it is computed from, or as the
 // limit for one result. All together must stay under the limits for all, so that many small ones do not keep the pass
-// busy for ever or fill the module.
+// busy forever or fill the module.
 EvalLimits ConstantEvaluator::Limits(std::span<const HostValue> args, uint64_t work_of_step) {
   size_t input_bytes = 0;
   for (const HostValue& arg : args) input_bytes += BytesOf(arg);

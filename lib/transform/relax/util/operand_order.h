@@ -6,7 +6,7 @@
 
 namespace iropt {
 
-// Sorts the bindings of dataflow blocks by UseOrder. Unused bindings stay behind the others; a block with a match_cast
+// Sorts the bindings of dataflow blocks by UseOrder. Unused bindings stay after the others; a block with a match_cast
 // stays as it is. The same pointer if nothing changes. O(operands + bindings log bindings).
 const Function* SortByOperands(const Function* function, Workspace& workspace);
 // Sorts the bindings of a function of the module that was made from `before`, unless `before` has another order, such

@@ -10,7 +10,7 @@
 namespace iropt {
 
 // Finds the sums that are Relay's nn.bias_add: the reader of Relay turns it into an addition of a vector that has got
-// axes behind its own. The sums of batch norms, after a product with such a vector, are sums in Relay, too. Add the
+// axes after its own. The sums of batch norms, after a product with such a vector, are sums in Relay, too. Add the
 // bindings in program order.
 class BiasTable {
  public:

@@ -7,7 +7,7 @@
 //                                                                      assert 0 <= i and i < 8, "OUT OF THE BOUNDS"
 //
 // For buffers whose bounds an attribute states, as tir.StorageFlatten makes it, in units of scalars; an allocation of
-// such a buffer states them anew. A vector is checked by its first and its last element. What follows a T.if_then_else
+// such a buffer states them again. A vector is checked by its first and its last element. What follows a T.if_then_else
 // in a store is not checked, since that may guard it, and neither is a store with a T.Let. O(nodes), plus the
 // simplification of the indices.
 //

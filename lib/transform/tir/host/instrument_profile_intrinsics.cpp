@@ -9,7 +9,7 @@
 //
 // Each function and each loop gets a number, in the order of names and of the text. The depth of a loop is that in its
 // nest, its height that of the loops below it; loops within blocks within loops are not seen. tir.instr_siblings: only
-// loops that have loops beside them are measured, else those up to a depth of tir.lwp_max_depth; always of a height of
+// loops that have siblings are measured, else those up to a depth of tir.lwp_max_depth; always of a height of
 // at least tir.lwp_min_height. Loops within parallel ones are not measured. The numbers begin after those that the
 // module has already or, with tir.reset_start_id, at 0. O(nodes).
 //

@@ -56,7 +56,7 @@ struct DecidedCondition {
 
 // Those of the conditions in T.likely in the body of a loop; with `all_comparisons`, of all comparisons. `hints` and
 // `relax` are the sets of the variables around it, see DeduceBound. Intervals that cannot be evaluated before the loop
-// are left out. O(nodes), beside the deduction.
+// are left out. O(nodes), apart from the deduction.
 std::vector<DecidedCondition> FindDecidedConditions(const tir::Stmt* body, const tir::Var* var, bool all_comparisons,
                                                     arith::VarDomains hints, arith::VarDomains relax,
                                                     arith::Analyzer& analyzer);

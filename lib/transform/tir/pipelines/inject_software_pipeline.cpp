@@ -17,8 +17,8 @@
 // A loop that may have fewer iterations than stages gets other bounds than in TVM, where some of its iterations run
 // twice.
 //
-// O(nodes), for each level of nested pipelines, beside the detection of accesses. Every level makes up to three copies:
-// more than 4 million nodes are refused.
+// O(nodes), for each level of nested pipelines, apart from the detection of accesses. Every level makes up to three
+// copies: more than 4 million nodes are refused.
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>

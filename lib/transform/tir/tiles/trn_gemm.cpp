@@ -1,4 +1,4 @@
-// Products of matrices: T.nki.matmul into psum, and a copy from there where the result is in sbuf.
+// Matrix products: T.nki.matmul into psum, and a copy from there where the result is in sbuf.
 //
 //   T.tile.gemm(C_psum[0:128, 0:128], A[0:128, 0:128], B[0:128, 0:128], C_psum[0:128, 0:128], False, False, ...)
 //   -->

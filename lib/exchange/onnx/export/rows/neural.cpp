@@ -1,4 +1,4 @@
-// Products of matrices, convolutions, pools and normalizations.
+// Matrix products, convolutions, pools and normalizations.
 
 #include <fmt/format.h>
 
@@ -122,7 +122,7 @@ Names ExportPool(OpExport& op, std::string_view kind) {
   if (!pads_before) AddIfSet(attributes, "pads", attrs.padding(), 0);
   if (attrs.ceil_mode()) {
     if (op.version() < 10) return op.Needs(10);
-    // ONNX would keep windows that start in the padding behind the image.
+    // ONNX would keep windows that start in the padding after the image.
     if (pads_before) return op.Lacks("it pads by more than its window and rounds the number of windows up");
     attributes.push_back(IntAttribute("ceil_mode", 1));
   }

@@ -12,7 +12,7 @@ namespace iropt::onnx {
 
 namespace {
 
-// Shapes are no values of a graph.
+// Shapes are not values of a graph.
 Names ExportNothing(OpExport& op) { return op.NoValue(); }
 
 Names ExportShapeToTensor(OpExport& op) {

@@ -1,7 +1,7 @@
 // Wrong changes of the order of loops and stores, and of what they have in common.
 #include <vector>
 
-#include "faults.h"
+#include "bugs.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
@@ -108,15 +108,15 @@ class BarrierDropper : public tir::StmtExprMutator {
 
 }  // namespace
 
-std::span<const LoopFault> OrderFaults() {
-  static const std::vector<LoopFault> faults = {
+std::span<const LoopBug> OrderBugs() {
+  static const std::vector<LoopBug> bugs = {
       MutateLoops<BarrierDropper>("DropBarrier", "drop barriers between threads"),
       MutateLoops<LoopInterchanger>("Interchange", "interchange loops"),
       MutateLoops<StoreDropper>("DropStore", "drop stores that are overwritten later"),
       MutateLoops<StaleLoads>("StaleLoad", "use what was loaded before a store"),
       MutateLoops<BufferReuser>("ReuseBuffer", "use the memory of results for intermediate values"),
   };
-  return faults;
+  return bugs;
 }
 
 }  // namespace iropt::wrong

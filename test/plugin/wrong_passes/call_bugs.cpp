@@ -1,7 +1,7 @@
 // Wrong rewrites of calls of operators.
 #include <vector>
 
-#include "faults.h"
+#include "bugs.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
@@ -43,7 +43,7 @@ class CallRewriter : public ExprMutator {
   const CallRewrite& rewrite_;
 };
 
-GraphFault Replace(const char* name, const char* summary, CallRewrite rewrite) {
+GraphBug Replace(const char* name, const char* summary, CallRewrite rewrite) {
   return {name, summary,
           [rewrite = std::move(rewrite)](const Function* function, Workspace& workspace, TypeInferrer& inferrer) {
             return To<Function>(CallRewriter(rewrite, workspace, inferrer).VisitExpr(function));
@@ -207,8 +207,8 @@ const Expr* DropEpilogue(const Call& call, BlockBuilder&) {
 
 }  // namespace
 
-std::span<const GraphFault> CallFaults() {
-  static const std::vector<GraphFault> faults = {
+std::span<const GraphBug> CallBugs() {
+  static const std::vector<GraphBug> bugs = {
       Replace("SwapOperands", "swap the operands of differences", SwapOperands),
       Replace("NarrowThroughHalf", "round products to float16", NarrowThroughHalf),
       Replace("CancelProduct", "replace x * c // c by x", CancelProduct),
@@ -228,7 +228,7 @@ std::span<const GraphFault> CallFaults() {
       Replace("CompareAsFloat", "compare integers as floats", CompareAsFloat),
       Replace("DropEpilogue", "drop activations", DropEpilogue),
   };
-  return faults;
+  return bugs;
 }
 
 }  // namespace iropt::wrong

@@ -14,32 +14,32 @@
 namespace iropt::wrong {
 
 // A pass over Relax functions, by what rewrites one.
-struct GraphFault {
+struct GraphBug {
   const char* name;
   const char* summary;
   std::function<const Function*(const Function* function, Workspace& workspace, TypeInferrer& inferrer)> rewrite;
 };
 
 // A pass over PrimFuncs.
-struct LoopFault {
+struct LoopBug {
   const char* name;
   const char* summary;
   std::function<const PrimFunc*(const PrimFunc* function, Workspace& workspace)> rewrite;
 };
 
-// The fault of a mutator over statements.
+// The bug of a mutator over statements.
 template <class Mutator>
-LoopFault MutateLoops(const char* name, const char* summary) {
+LoopBug MutateLoops(const char* name, const char* summary) {
   return {name, summary,
           [](const PrimFunc* function, Workspace& workspace) { return Mutator(workspace).VisitPrimFunc(function); }};
 }
 
 // Those that replace single calls of operators, and those that change bindings and branches.
-std::span<const GraphFault> CallFaults();
-std::span<const GraphFault> BindingFaults();
+std::span<const GraphBug> CallBugs();
+std::span<const GraphBug> BindingBugs();
 // Those that change scalar expressions, single statements, and the order of statements.
-std::span<const LoopFault> ExprFaults();
-std::span<const LoopFault> StmtFaults();
-std::span<const LoopFault> OrderFaults();
+std::span<const LoopBug> ExprBugs();
+std::span<const LoopBug> StmtBugs();
+std::span<const LoopBug> OrderBugs();
 
 }  // namespace iropt::wrong

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "faults.h"
+#include "bugs.h"
 #include "iropt/op/op.h"
 #include "iropt/op/ops/call.h"
 #include "iropt/op/ops/dropout.h"
@@ -139,7 +139,7 @@ class DropoutMerger : public ExprMutator {
 };
 
 template <class Mutator>
-GraphFault MutateGraph(const char* name, const char* summary) {
+GraphBug MutateGraph(const char* name, const char* summary) {
   return {name, summary, [](const Function* function, Workspace& workspace, TypeInferrer& inferrer) {
             return To<Function>(Mutator(workspace, &inferrer).VisitExpr(function));
           }};
@@ -147,8 +147,8 @@ GraphFault MutateGraph(const char* name, const char* summary) {
 
 }  // namespace
 
-std::span<const GraphFault> BindingFaults() {
-  static const std::vector<GraphFault> faults = {
+std::span<const GraphBug> BindingBugs() {
+  static const std::vector<GraphBug> bugs = {
       MutateGraph<TrueBranch>("TrueBranch", "replace conditionals by their true branch"),
       MutateGraph<OutputReorderer>("ReorderOutputs", "reorder results of the same type"),
       MutateGraph<PrintDropper>("DropPrint", "drop prints"),
@@ -157,7 +157,7 @@ std::span<const GraphFault> BindingFaults() {
       MutateGraph<PrintHoister>("HoistPrint", "print before an assertion instead of after it"),
       MutateGraph<PrintReverser>("ReversePrints", "reverse the order of prints"),
   };
-  return faults;
+  return bugs;
 }
 
 }  // namespace iropt::wrong

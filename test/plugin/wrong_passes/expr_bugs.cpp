@@ -1,7 +1,7 @@
 // Wrong rewrites of scalar expressions of loops.
 #include <vector>
 
-#include "faults.h"
+#include "bugs.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
@@ -32,7 +32,7 @@ class ExprRewriter : public tir::StmtExprMutator {
   PrimBuilder make_;
 };
 
-LoopFault Replace(const char* name, const char* summary, ExprRewrite rewrite) {
+LoopBug Replace(const char* name, const char* summary, ExprRewrite rewrite) {
   return {name, summary, [rewrite = std::move(rewrite)](const PrimFunc* function, Workspace& workspace) {
             return ExprRewriter(rewrite, workspace).VisitPrimFunc(function);
           }};
@@ -121,8 +121,8 @@ const PrimExpr* ShiftByLess(const PrimExpr* expr, const PrimBuilder& make) {
 
 }  // namespace
 
-std::span<const LoopFault> ExprFaults() {
-  static const std::vector<LoopFault> faults = {
+std::span<const LoopBug> ExprBugs() {
+  static const std::vector<LoopBug> bugs = {
       Replace("FloorToTrunc", "round quotients of indices towards zero", FloorToTrunc),
       Replace("FloorModToMod", "compute remainders that may be negative", FloorModToMod),
       Replace("MaxToMin", "replace max by min", MaxToMin),
@@ -135,7 +135,7 @@ std::span<const LoopFault> ExprFaults() {
       Replace("RoundConstants", "round constants", RoundConstants),
       Replace("ShiftByLess", "shift by one bit less", ShiftByLess),
   };
-  return faults;
+  return bugs;
 }
 
 }  // namespace iropt::wrong

@@ -1,7 +1,7 @@
 // Wrong changes of single loops, blocks, conditions and stores.
 #include <vector>
 
-#include "faults.h"
+#include "bugs.h"
 #include "iropt/ir/tir/stmt.h"
 
 namespace iropt::wrong {
@@ -159,8 +159,8 @@ class LargeSizeDropper : public tir::StmtExprMutator {
 
 }  // namespace
 
-std::span<const LoopFault> StmtFaults() {
-  static const std::vector<LoopFault> faults = {
+std::span<const LoopBug> StmtBugs() {
+  static const std::vector<LoopBug> bugs = {
       MutateLoops<LastIterationLoser>("LoseLastIteration", "end reductions one iteration earlier"),
       MutateLoops<TailLoser>("LoseTail", "drop the iterations after the last whole tile"),
       MutateLoops<InitDropper>("DropInit", "drop the initialization of reductions"),
@@ -172,7 +172,7 @@ std::span<const LoopFault> StmtFaults() {
       MutateLoops<AssertDropper>("DropAssert", "drop assertions"),
       MutateLoops<LargeSizeDropper>("DropLargeSizes", "drop branches for large sizes"),
   };
-  return faults;
+  return bugs;
 }
 
 }  // namespace iropt::wrong
