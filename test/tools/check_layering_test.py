@@ -116,6 +116,8 @@ class LayeringTest(ScriptTest):
         for text in ("besides", "a page fault", "default", "SetDefault()", "DEFAULT", "no more than two", "is no longer here", "there is none", "'There is no list'",
                      "there\n// is no list", "There are no files", "for every", "It is no more than a copy", "ViewColumn.Beside", "x is None"):
             self.expect_good({"lib/ir/a.cpp": f"// {text}\n"})
+        self.expect({"passes.def": "// Files beside it.\n"}, "passes.def:1: 'beside'")
+        self.expect_good({"CHANGELOG.md": "Files beside it.\n"})
         self.expect({"docs/a.md": "Files beside it.\n", "test/a/b.ir": "# Files beside it.\n"}, "test/a/b.ir:1: 'beside'")
 
     def test_long_file(self):
