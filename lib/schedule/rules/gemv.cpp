@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedule/stmt_tools.h"
+#include "target_facts.h"
 
 namespace iropt::schedule {
 
