@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Builds the site from the documents, with pages of all passes, flags and schedule primitives: build-site/site/index.html.
+
+  site_builder.py [--bin build/bin] [--folder build-site]
+
+Needs mkdocs and mkdocs-material, of Debian. The exit code is 1 if mkdocs warns or a link leads nowhere, and 77 if mkdocs
+is not installed.
+"""
+import argparse
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "scripts", "tables"))
+import grammar  # noqa: E402
+from primitives import RESULTS, primitives  # noqa: E402
+
+SKIPPED = 77
+TOOLS = ("ir-opt", "ir-run", "ir-reduce", "ir-lsp")
+# Documents outside of docs/ and those with another name on the site.
+NAMES = {"README.md": "index.md", "docs/README.md": "documents.md", "CONTRIBUTING.md": "CONTRIBUTING.md", "CHANGELOG.md": "CHANGELOG.md"}
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:\s]+)(#[^)]*)?\)")
+FENCE_WORDS = re.compile(r"^(```\w+) [^\n]*$", re.MULTILINE)
+FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def page_of(path):
+    """The page of a document of the repository; None if it has none."""
+    if path in NAMES:
+        return NAMES[path]
+    return path[len("docs/"):] if re.fullmatch(r"docs/\w+\.md", path) else None
+
+
+class Pages:
+    """The folder of the pages, from which mkdocs makes the site."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def target_of(self, path):
+        """Where the site has a file of the repository, which is copied if it is not a document; None for folders."""
+        if page := page_of(path):
+            return page
+        if re.fullmatch(r"docs/pictures/[\w.]+", path):
+            name = path[len("docs/"):]
+        elif os.path.isfile(os.path.join(ROOT, path)):
+            name = f"source/{path}.txt"
+        else:
+            return None
+        full = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        shutil.copyfile(os.path.join(ROOT, path), full)
+        return name
+
+    def with_links_of_site(self, text, path):
+        """The text of a document with links to where the site has their targets; those to folders become their text."""
+
+        def replaced(match):
+            mark, words, link, anchor = match.groups()
+            target = self.target_of(os.path.normpath(os.path.join(os.path.dirname(path), link)))
+            return words if target is None else f"{mark}[{words}]({target}{anchor or ''})"
+
+        # mkdocs takes only the language behind a fence.
+        parts = FENCED.split(FENCE_WORDS.sub(r"\1", text))
+        parts[::2] = [LINK.sub(replaced, part) for part in parts[::2]]
+        return "".join(parts)
+
+    def add_documents(self):
+        documents = sorted(os.listdir(os.path.join(ROOT, "docs")))
+        for path in dict.fromkeys([*NAMES, *(f"docs/{name}" for name in documents if name.endswith(".md"))]):
+            self.write(page_of(path), self.with_links_of_site(read(path), path))
+
+
+def output_of(*command):
+    environment = {**os.environ, "COLUMNS": "100"}
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+
+
+def add_passes(pages, bin_dir):
+    """A page for each pass, and a page with all of them."""
+    ir_opt = os.path.join(bin_dir, "ir-opt")
+    passes = json.loads(output_of(ir_opt, "-list-passes=json"))["passes"]
+    rows = "".join(f"| [{row['name']}]({row['name']}.md) | {row['kind']} | {row['opt_level']} | {html.escape(row['summary'])} |\n"
+                   for row in passes)
+    pages.write("passes/index.md", "# All passes\n\nThe level is the lowest `-O` at which a pipeline runs the pass.\n\n"
+                                   f"| pass | unit | level | summary |\n| --- | --- | --- | --- |\n{rows}")
+    for row in passes:
+        text = output_of(ir_opt, f"-help-pass={row['name']}")
+        description, example, shown = text.partition("\nExample:\n")
+        body = f"```text\n{description.strip()}\n```\n"
+        if example:
+            body += f"\n## Example\n\n```text\n{shown.strip(chr(10))}\n```\n"
+        pages.write(f"passes/{row['name']}.md", f"# {row['name']}\n\n{body}\n[All passes](index.md), "
+                                                "[passes by purpose](../passes_by_purpose.md)\n")
+
+
+def add_flags(pages, bin_dir):
+    for tool in TOOLS:
+        text = output_of(os.path.join(bin_dir, tool), "-help-all")
+        head, *groups = re.split(r"^(?=\S[^\n]*:\n  -)", text, flags=re.MULTILINE)
+        out = [f"# Flags of {tool}\n\n```text\n{head.strip()}\n```\n"]
+        for group in groups:
+            title, _, body = group.partition(":\n")
+            out.append(f"\n## {title}\n")
+            for flag in re.split(r"^(?=  -)", body, flags=re.MULTILINE)[1:]:
+                lines = flag.splitlines()
+                spelling, _, summary = lines[0].strip().partition("  ")
+                words = " ".join(filter(None, (line.strip() for line in [summary, *lines[1:]])))
+                out.append(f"\n### `{spelling}`\n\n{html.escape(words)}\n")
+        pages.write(f"flags/{tool}.md", "".join(out))
+
+
+def add_primitives(pages):
+    rows = primitives(grammar.read(os.path.join(ROOT, "include/iropt/schedule/primitives.def")))
+    out = ["# Schedule primitives\n\nThe methods of a schedule, with their parameters and what they give. "
+           "[Schedules](schedules.md) explains how they are used.\n"]
+    for row in rows:
+        call = f"{row.python}({', '.join(parameter.python() for parameter in row.parameters)})"
+        gives = f" It gives {RESULTS[row.results]}." if RESULTS[row.results] else ""
+        out.append(f"\n## {row.python}\n\n`{call}`\n\n{row.summary[0].upper()}{html.escape(row.summary[1:])}.{gives}\n")
+    pages.write("primitives.md", "".join(out))
+
+
+class Links(HTMLParser):
+    """The links of a page, and the names that others can link to."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.names = [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.names |= {attrs[key] for key in ("id", "name") if attrs.get(key)}
+        for key in ("href", "src"):
+            if attrs.get(key) and tag != "base":
+                self.links.append(attrs[key])
+
+
+def broken_links(site):
+    """Links of the pages that lead to no file, or to no place in a page."""
+    pages = {}
+    for folder, _, names in os.walk(site):
+        for name in names:
+            if name.endswith(".html"):
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8") as file:
+                    pages[path] = Links(file.read())
+    broken = []
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            base = site if parts.path.startswith("/") else os.path.dirname(path)
+            target = os.path.normpath(os.path.join(base, unquote(parts.path).lstrip("/"))) if parts.path else path
+            if os.path.isdir(target):
+                target = os.path.join(target, "index.html")
+            anchor = unquote(parts.fragment)
+            is_there = os.path.exists(target) and (not anchor or target not in pages or anchor in pages[target].names)
+            if not is_there and os.path.basename(path) != "404.html":
+                broken.append(f"{os.path.relpath(path, site)}: {link}")
+    return broken
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"), help="the folder of the tools")
+    parser.add_argument("--folder", default=os.path.join(ROOT, "build-site"))
+    options = parser.parse_args()
+    if not shutil.which("mkdocs"):
+        print("skipped: mkdocs is not installed; scripts/setup.sh installs it")
+        return SKIPPED
+    folder = os.path.abspath(options.folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    pages, site = Pages(os.path.join(folder, "pages")), os.path.join(folder, "site")
+    pages.add_documents()
+    add_passes(pages, options.bin)
+    add_flags(pages, options.bin)
+    add_primitives(pages)
+    config = os.path.join(folder, "mkdocs.yml")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(f"INHERIT: {os.path.join(ROOT, 'mkdocs.yml')}\ndocs_dir: {pages.folder}\n")
+    if subprocess.run(["mkdocs", "build", "--strict", "--quiet", "--config-file", config, "--site-dir", site], check=False).returncode != 0:
+        return 1
+    if broken := broken_links(site):
+        print("\n".join(["links that lead nowhere:", *broken]))
+        return 1
+    print(f"built: {os.path.join(site, 'index.html')}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

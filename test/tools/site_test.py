@@ -1,0 +1,38 @@
+"""Tests of scripts/site_builder.py: links of documents, and the search for links that lead nowhere."""
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+import site_builder  # noqa: E402
+
+
+class SiteTest(unittest.TestCase):
+    def links(self, text, path):
+        with tempfile.TemporaryDirectory() as folder:
+            return site_builder.Pages(folder).with_links_of_site(text, path)
+
+    def test_links_of_documents(self):
+        self.assertEqual(self.links("[a](docs/onnx.md#operators)", "README.md"), "[a](onnx.md#operators)")
+        self.assertEqual(self.links("[a](../README.md)", "docs/onnx.md"), "[a](index.md)")
+        self.assertEqual(self.links("[a](../passes.def)", "docs/onnx.md"), "[a](source/passes.def.txt)")
+        self.assertEqual(self.links("[all](../examples)", "docs/onnx.md"), "all")
+        self.assertEqual(self.links("```cpp lib/a.cpp\nf[](const T& x)\n```\n", "docs/onnx.md"), "```cpp\nf[](const T& x)\n```\n")
+
+    def broken(self, pages):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in pages.items():
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            return site_builder.broken_links(folder)
+
+    def test_broken_links(self):
+        other = '<h2 id="here">Here</h2>'
+        self.assertEqual(self.broken({"a.html": '<a href="b.html#here">b</a><a href="#top" id="top">', "b.html": other}), [])
+        self.assertEqual(self.broken({"a.html": '<a href="b.html#there">b</a>', "b.html": other}), ["a.html: b.html#there"])
+        self.assertEqual(self.broken({"a.html": '<img src="c.png">'}), ["a.html: c.png"])
+
+
+if __name__ == "__main__":
+    unittest.main()
