@@ -2,10 +2,13 @@
 import os
 import sys
 
+from . import _libraries
+
 # Formats and plugins that are loaded take their definitions from the extension module.
 _flags = sys.getdlopenflags()
 sys.setdlopenflags(_flags | os.RTLD_GLOBAL)
 try:
+    _libraries.load()
     from . import _iropt as native
 finally:
     sys.setdlopenflags(_flags)

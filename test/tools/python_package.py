@@ -44,12 +44,12 @@ def make_wheel(options):
     """Gives the folder in which the wheel is installed."""
     copy = os.path.join(options.work, "source")
     shutil.copytree(os.path.join(options.source, "python"), os.path.join(copy, "python"))
-    version = "include/iropt/support/version.h"
-    os.makedirs(os.path.dirname(os.path.join(copy, version)))
-    shutil.copy(os.path.join(options.source, version), os.path.join(copy, version))
+    for name in ("include/iropt/support/version.h", "setup.py", "pyproject.toml", "README.md"):
+        os.makedirs(os.path.dirname(os.path.join(copy, name)), exist_ok=True)
+        shutil.copy(os.path.join(options.source, name), os.path.join(copy, name))
     wheels, target = os.path.join(options.work, "wheels"), os.path.join(options.work, "wheel")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-    run(*pip, "wheel", "--no-index", "--no-deps", "--no-build-isolation", "-w", wheels, os.path.join(copy, "python"),
+    run(*pip, "wheel", "--no-index", "--no-deps", "--no-build-isolation", "-w", wheels, copy,
         env={**os.environ, "IROPT_BUILD_DIR": os.path.abspath(options.build)})
     run(*pip, "install", "--no-index", "--no-deps", "--target", target, *glob.glob(os.path.join(wheels, "iropt-*.whl")))
     return target
@@ -75,6 +75,18 @@ def check(options, folder):
         raise Failure(f"the module in Relay became\n{output}")
 
 
+def check_commands(options, folder):
+    """Runs the commands of a wheel."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": folder}
+    source = os.path.join(options.source, "examples/cnn.onnx")
+    small, values = (os.path.join(options.work, name) for name in ("small.onnx", "values.npz"))
+    for command in (("ir-opt", "-O3", source, "-o", small), ("ir-run", "-random-inputs", source, "-o", values),
+                    ("ir-run", "-random-inputs", small, f"-check={values}"), ("ir-reduce", "-version"), ("ir-lsp", "-version")):
+        run(sys.executable, os.path.join(folder, "bin", command[0]), *command[1:], cwd=options.work, env=environment)
+    if os.path.getsize(small) >= os.path.getsize(source):
+        raise Failure(f"{small} is not smaller than {source}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("build", "source", "work"):
@@ -84,7 +96,9 @@ def main():
     os.makedirs(options.work)
     try:
         check(options, install(options))
-        check(options, make_wheel(options))
+        wheel = make_wheel(options)
+        check(options, wheel)
+        check_commands(options, wheel)
     except Failure as failure:
         print(failure)
         return 1
