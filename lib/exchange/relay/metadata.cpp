@@ -54,13 +54,10 @@ class MetadataLoader {
   }
 
  private:
-  Result<JsonValue> NodeAt(size_t index) const {
-    if (index < nodes_.size()) return nodes_[index];
-    return DamagedSection(fmt::format("node {} is out of range", index));
-  }
   Result<JsonValue> NodeAt(JsonValue index) const {
     IROPT_ASSIGN_OR_RETURN(const int64_t i, index.AsInteger());
-    return NodeAt(static_cast<size_t>(i));
+    if (i >= 0 && static_cast<size_t>(i) < nodes_.size()) return nodes_[static_cast<size_t>(i)];
+    return DamagedSection(fmt::format("node {} is out of range", i));
   }
 
   static std::string_view KeyOf(JsonValue node) {

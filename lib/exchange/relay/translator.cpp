@@ -561,6 +561,7 @@ class ModuleTranslator {
     Workspace workspace(module_, storage_);
     const Function* made =
         FunctionTranslator(graph_, nodes_[i], module_, workspace, instantiate_, diagnostics_).Run(types);
+    IROPT_CHECK(made != nullptr || diagnostics_.has_errors(), "'@{}' has failed without an error", function.name);
     if (made == nullptr) return;
     // Functions that no other one calls are for callers from outside.
     if (!is_called_[i] || function.name == "main") {

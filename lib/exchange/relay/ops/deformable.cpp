@@ -53,6 +53,10 @@ class DeformableConv {
       call_.NoCounterpart("a deformable convolution of operands of unknown shape");
       return false;
     }
+    if ((*kernel)[2] < 1 || (*kernel)[3] < 1) {
+      call_.Error("bad-argument", "the kernel has no elements");
+      return false;
+    }
     kernel_ = *kernel;
     points_ = *points;
     const int64_t* channels = arith::AsInt((*dims)[1]);

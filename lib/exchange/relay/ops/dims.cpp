@@ -160,15 +160,20 @@ class LayoutChange {
 }  // namespace
 
 const Expr* TransformLayout(OpCall& call, const Expr* tensor, std::string_view from, std::string_view to) {
-  if (from == to || tensor == nullptr) return tensor;
+  if (tensor == nullptr) return tensor;
   auto before = ParseLayout(from);
   auto after = ParseLayout(to);
+  if (from == to) {
+    const int rank = call.Rank(tensor);
+    if (!before || rank == kUnknownDim || rank == static_cast<int>(before->size())) return tensor;
+    return call.Error("type-inference", "the operand does not have the axes of the layout");
+  }
   if (!before || !after) return call.Error("bad-argument", fmt::format("'{}' is not a layout", before ? to : from));
   return LayoutChange(call, *std::move(before), *std::move(after)).Apply(tensor);
 }
 
 const Expr* AlongAxis(OpCall& call, const Expr* vector, int64_t axis, int rank) {
-  if (vector == nullptr || axis == rank - 1) return vector;
+  if (vector == nullptr || axis >= rank - 1) return vector;
   std::vector<int64_t> axes(static_cast<size_t>(rank - 1 - axis));
   std::iota(axes.begin(), axes.end(), 1);
   return call.ExpandDims(vector, axes);

@@ -107,7 +107,8 @@ const Expr* BuildDynReshape(OpCall& call) {
                       {{"newshape", call.ListOf(*shape)}, {"allowzero", call.attr("allowzero")}});
   }
   const auto length = LengthOf(call, call.arg(1));
-  if (!length || call.Rank(call.arg(0)) == kUnknownDim) return nullptr;
+  if (!length) return nullptr;
+  if (call.Rank(call.arg(0)) == kUnknownDim) return call.Error("type-inference", "the rank of the operand is unknown");
   if (const auto dims = DimsOfShape(call, call.arg(1))) return call.Reshape(call.arg(0), *dims);
   const auto dims = DimsFrom(call, CompleteShape(call, call.arg(0), call.Cast(call.arg(1), kInt64), *length));
   return dims ? call.Reshape(call.arg(0), *dims) : nullptr;
@@ -124,7 +125,8 @@ const Expr* BuildDynTile(OpCall& call) {
     return call.Relay("tile", {call.arg(0)}, {{"reps", call.ListOf(*reps)}});
   const auto length = LengthOf(call, call.arg(1));
   auto dims = call.Dims(call.arg(0));
-  if (!length || !dims) return nullptr;
+  if (!length) return nullptr;
+  if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   const arith::PrimBuilder make;
   const int64_t rank = std::max(*length, static_cast<int64_t>(dims->size()));
   dims->insert(dims->begin(), static_cast<size_t>(rank) - dims->size(), make.Int(1));
@@ -178,7 +180,8 @@ const Expr* BuildDynSqueeze(OpCall& call) {
     return call.Relay("squeeze", {call.arg(0)}, {{"axis", call.ListOf(*axes)}});
   const int rank = call.Rank(call.arg(0));
   const auto count = LengthOf(call, call.arg(1));
-  if (!count || rank == kUnknownDim) return nullptr;
+  if (!count) return nullptr;
+  if (rank == kUnknownDim) return call.Error("type-inference", "the rank of the operand is unknown");
   RelayBuilder relay(call);
   Value axes = op::FloorMod(call, call.Cast(call.arg(1), kInt64), relay.Int(rank, kInt64));
   Value places = Iota(call, rank);

@@ -196,9 +196,11 @@ const Expr* BuildDilation2d(OpCall& call) {
   const std::string_view layout = call.String("data_layout");
   Value data = TransformLayout(call, call.arg(0), layout, "NCHW");
   Value weight = TransformLayout(call, call.arg(1), call.String("kernel_layout"), "IHW");
+  if (data == nullptr || weight == nullptr) return nullptr;
   const auto kernel = call.StaticDims(weight);
   const auto dims = call.Dims(data);
   if (!kernel || !dims) return call.NoCounterpart("a dilation of operands of unknown shape");
+  if ((*kernel)[1] < 1 || (*kernel)[2] < 1) return call.Error("bad-argument", "the kernel has no elements");
   if (!call.MayRepeat({(*kernel)[1], (*kernel)[2]})) return nullptr;
   std::vector<int64_t> padding = call.Ints("padding");
   if (padding.size() == 1) padding.resize(4, padding[0]);

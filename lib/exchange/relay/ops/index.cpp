@@ -1,6 +1,8 @@
 // Operators that select elements, and orders of elements.
 #include "iropt/infer/ops/index.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -106,6 +108,9 @@ const Expr* TakeOfBatches(OpCall& call, int64_t axis, int64_t batch) {
   const auto data = call.Dims(call.arg(0));
   const auto indices = call.Dims(call.arg(1));
   if (!data || !indices) return call.Error("type-inference", "the shape of an operand is unknown");
+  const int64_t most = std::min(axis, static_cast<int64_t>(indices->size()));
+  if (batch > most)
+    return call.Error("bad-argument", fmt::format("batch_dims is {}: expected at most {}", batch, most));
   const auto b = static_cast<ptrdiff_t>(batch);
   const auto a = static_cast<ptrdiff_t>(axis);
   const arith::PrimBuilder make;

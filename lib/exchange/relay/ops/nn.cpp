@@ -64,10 +64,8 @@ const Expr* BuildDropout(OpCall& call) {
 
 // The tensor with `before` and `after` elements around the axis: copies of what `edge` gives for each end.
 template <class F>
-const Expr* PadAxis(OpCall& call, const Expr* data, int64_t axis, const PyValue& side, F&& edge) {
+const Expr* PadAxis(OpCall& call, const Expr* data, int64_t axis, int64_t before, int64_t after, F&& edge) {
   std::vector<const Expr*> parts;
-  const int64_t before = side.items()[0].integer;
-  const int64_t after = side.items()[1].integer;
   if (before > 0) parts.push_back(edge(before, true));
   parts.push_back(data);
   if (after > 0) parts.push_back(edge(after, false));
@@ -85,13 +83,14 @@ const Expr* PadEdges(OpCall& call, EdgeMode mode) {
   const Expr* data = call.arg(0);
   const arith::PrimBuilder make;
   const int64_t skip = mode == EdgeMode::kMirrorWithoutEnd ? 1 : 0;
-  int64_t axis = 0;
-  for (const PyValue& side : call.attr("pad_width").items()) {
+  const std::vector<int64_t> widths = call.NestedInts("pad_width");
+  for (size_t i = 0; i < widths.size(); i += 2) {
     const auto dims = call.Dims(data);
-    if (!dims || !side.is_list() || side.items().size() != 2 || static_cast<size_t>(axis) >= dims->size())
+    if (!dims || i + 1 == widths.size() || i / 2 >= dims->size())
       return call.Error("bad-argument", "pad_width does not fit the operand");
-    const PrimExpr* size = (*dims)[static_cast<size_t>(axis)];
-    data = PadAxis(call, data, axis, side, [&](int64_t count, bool front) {
+    const auto axis = static_cast<int64_t>(i / 2);
+    const PrimExpr* size = (*dims)[i / 2];
+    data = PadAxis(call, data, axis, widths[i], widths[i + 1], [&](int64_t count, bool front) {
       const int64_t used = mode == EdgeMode::kRepeat ? 1 : count;
       const Expr* edge =
           front ? SliceAxis(call, data, axis, make.Int(skip), make.Int(used + skip))
@@ -100,7 +99,6 @@ const Expr* PadEdges(OpCall& call, EdgeMode mode) {
       return op::Flip(call, edge, {.axis = axis});
     });
     if (data == nullptr) return nullptr;
-    ++axis;
   }
   return data;
 }
@@ -113,17 +111,11 @@ const Expr* BuildMirrorPad(OpCall& call) {
 const Expr* BuildPad(OpCall& call) {
   if (call.String("pad_mode") == "reflect") return PadEdges(call, EdgeMode::kMirrorWithoutEnd);
   if (call.String("pad_mode") == "edge") return PadEdges(call, EdgeMode::kRepeat);
-  std::vector<int64_t> width;
-  for (const PyValue& side : call.attr("pad_width").items()) {
-    for (const PyValue& amount : side.is_list() ? side.items() : std::span(&side, 1)) {
-      if (!amount.is(PyValue::Kind::kInt)) return call.Error("bad-argument", "pad_width is not a list of integers");
-      width.push_back(amount.integer);
-    }
-  }
   const DataType dtype = call.DType(call.arg(0));
   const Expr* number = call.num_args() > 1 ? call.arg(1) : call.Scalar(call.Float("pad_value"), kFloat32);
   const Expr* value = call.Cast(number, dtype);
-  return op::NnPad(call, call.arg(0), value, {.pad_width = width, .pad_mode = call.String("pad_mode")});
+  return op::NnPad(call, call.arg(0), value,
+                   {.pad_width = call.NestedInts("pad_width"), .pad_mode = call.String("pad_mode")});
 }
 
 // The mean over the batch of -sum(y * log(x)).

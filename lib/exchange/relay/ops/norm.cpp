@@ -1,4 +1,6 @@
 // Normalizations.
+#include <fmt/format.h>
+
 #include "dims.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/ops/arithmetic.h"
@@ -77,10 +79,12 @@ const Expr* BuildL2Normalize(OpCall& call) {
 const Expr* BuildLrn(OpCall& call) {
   const Expr* x = call.arg(0);
   const auto dims = call.Dims(x);
-  const auto axis = dims ? call.Axis(call.Int("axis"), static_cast<int>(dims->size())) : std::nullopt;
+  if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
+  const auto axis = call.Axis(call.Int("axis"), static_cast<int>(dims->size()));
   if (!axis) return nullptr;
   const DataType dtype = call.DType(x);
   const int64_t size = call.Int("size");
+  if (size < 1) return call.Error("bad-argument", fmt::format("size is {}: expected at least 1", size));
   if (!call.MayRepeat({size})) return nullptr;
   const int64_t half = size / 2;
   std::vector<int64_t> pad(2 * dims->size());

@@ -172,6 +172,21 @@ relay::Ints OpCall::Ints(std::string_view name) const {
   return integers;
 }
 
+relay::Ints OpCall::NestedInts(std::string_view name) const {
+  const PyValue& value = attr(name);
+  relay::Ints integers;
+  bool ok = value.is_list();
+  for (const PyValue& item : ok ? value.items() : std::span<const PyValue>()) {
+    for (const PyValue& part : item.is_list() ? item.items() : std::span(&item, 1)) {
+      const auto integer = IntegerOf(part);
+      ok &= integer.has_value();
+      integers.push_back(integer.value_or(0));
+    }
+  }
+  if (!ok) WrongKind(name, "a list of pairs of integers");
+  return ok ? integers : relay::Ints();
+}
+
 std::vector<double> OpCall::Floats(std::string_view name) const {
   const PyValue& value = attr(name);
   std::vector<double> numbers;
@@ -279,7 +294,8 @@ std::optional<double> OpCall::ConstantFloat(const Expr* expr) {
 
 std::optional<int64_t> OpCall::Axis(int64_t axis, int rank) {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
-  Error("type-inference", fmt::format("axis {} is out of range for rank {}", axis, rank));
+  Error("type-inference", rank == kUnknownDim ? "the rank of the operand is unknown"
+                                              : fmt::format("axis {} is out of range for rank {}", axis, rank));
   return std::nullopt;
 }
 

@@ -158,7 +158,8 @@ class OpCall {
   double Float(std::string_view name) const;
   bool Bool(std::string_view name) const;
   std::string_view String(std::string_view name) const;
-  relay::Ints Ints(std::string_view name) const;  // also of a single number; None gives none
+  relay::Ints Ints(std::string_view name) const;        // also of a single number; None gives none
+  relay::Ints NestedInts(std::string_view name) const;  // those of all lists in a list, as in [[0, 0], [1, 1]]
   // As many as there are: one stands for copies of it, and half of them, for a list of both ends, for them twice.
   relay::Ints IntsOf(std::string_view name, size_t count, bool both_ends = false) const;
   DataType Dtype(std::string_view name) const;              // void for the empty string

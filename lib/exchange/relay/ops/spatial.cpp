@@ -1,6 +1,7 @@
 // Operators that move elements between space, channels and batch, and that change the resolution.
 #include "spatial.h"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -66,7 +67,7 @@ const Expr* InNchw(OpCall& call, F&& change) {
   const Expr* data = TransformLayout(call, call.arg(0), layout, "NCHW");
   const auto dims = call.Dims(data);
   if (data == nullptr) return nullptr;
-  if (!dims || dims->size() != 4) return call.Error("type-inference", "the operand does not have four dimensions");
+  if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   return TransformLayout(call, change(data, *dims), "NCHW", layout);
 }
 
@@ -95,30 +96,19 @@ const Expr* BuildSpaceToDepth(OpCall& call) {
 
 // ---- Space and batch
 
-std::vector<std::pair<int64_t, int64_t>> Pairs(const PyValue& list) {
-  std::vector<std::pair<int64_t, int64_t>> pairs;
-  for (const PyValue& item : list.is_list() ? list.items() : std::span<const PyValue>()) {
-    if (item.is_list() && item.items().size() == 2)
-      pairs.emplace_back(item.items()[0].integer, item.items()[1].integer);
-  }
-  return pairs;
-}
-
 const Expr* BuildSpaceToBatch(OpCall& call) {
   const std::vector<int64_t> block = call.Ints("block_shape");
-  const auto pads = Pairs(call.attr("paddings"));
+  const std::vector<int64_t> pads = call.NestedInts("paddings");
   const DataType dtype = call.DType(call.arg(0));
   const int rank = call.Rank(call.arg(0));
-  if (rank < static_cast<int>(block.size()) + 1 || pads.size() != block.size())
+  if (rank < static_cast<int>(block.size()) + 1 || pads.size() != 2 * block.size())
     return call.Error("bad-argument", "block_shape and paddings do not fit the operand");
   std::vector<int64_t> width(2 * static_cast<size_t>(rank));
-  for (size_t i = 0; i < pads.size(); ++i) {
-    width[2 * i + 2] = pads[i].first;
-    width[2 * i + 3] = pads[i].second;
-  }
+  std::ranges::copy(pads, width.begin() + 2);
   const Expr* data = op::NnPad(call, call.arg(0), call.Scalar(call.Float("pad_value"), dtype), {.pad_width = width});
   const auto dims = call.Dims(data);
-  if (!dims) return nullptr;
+  if (data == nullptr) return nullptr;
+  if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   const arith::PrimBuilder make;
   DimList split{dims->front()}, merged{dims->front()};
   std::vector<int64_t> order;
@@ -143,9 +133,9 @@ const Expr* BuildSpaceToBatch(OpCall& call) {
 
 const Expr* BuildBatchToSpace(OpCall& call) {
   const std::vector<int64_t> block = call.Ints("block_shape");
-  const auto crops = Pairs(call.attr("crops"));
+  const std::vector<int64_t> crops = call.NestedInts("crops");
   const auto dims = call.Dims(call.arg(0));
-  if (!dims || dims->size() < block.size() + 1 || crops.size() != block.size())
+  if (!dims || dims->size() < block.size() + 1 || crops.size() != 2 * block.size())
     return call.Error("bad-argument", "block_shape and crops do not fit the operand");
   const arith::PrimBuilder make;
   DimList split, merged{dims->front()};
@@ -170,10 +160,10 @@ const Expr* BuildBatchToSpace(OpCall& call) {
   const Expr* whole = call.Reshape(moved, merged);
   std::vector<int64_t> axes;
   DimList begin, end;
-  for (size_t i = 0; i < crops.size(); ++i) {
+  for (size_t i = 0; i < block.size(); ++i) {
     axes.push_back(static_cast<int64_t>(i + 1));
-    begin.push_back(make.Int(crops[i].first));
-    end.push_back(make.Sub(merged[i + 1], make.Int(crops[i].second)));
+    begin.push_back(make.Int(crops[2 * i]));
+    end.push_back(make.Sub(merged[i + 1], make.Int(crops[2 * i + 1])));
   }
   return call.Slice(whole, axes, begin, end);
 }
