@@ -63,8 +63,8 @@ Punctuation PunctuationOf(char c) {
 std::string_view TokenKindName(TokenKind kind) {
   switch (kind) {
     case TokenKind::kEnd: return "the end of the text";
-    case TokenKind::kLocal: return "a variable";
-    case TokenKind::kGraph: return "a graph variable";
+    case TokenKind::kLocal:
+    case TokenKind::kGraph: return "a variable";
     case TokenKind::kGlobal: return "a global name";
     case TokenKind::kName: return "a name";
     case TokenKind::kInt: return "an integer";
@@ -95,7 +95,7 @@ std::string_view TokenKindName(TokenKind kind) {
     case TokenKind::kGreaterEqual: return "'>='";
     case TokenKind::kEqual: return "'=='";
     case TokenKind::kNotEqual: return "'!='";
-    case TokenKind::kError: return "an invalid character";
+    case TokenKind::kError: break;  // is reported where it is read
   }
   return "a token";
 }

@@ -379,15 +379,15 @@ std::optional<WrittenCall> WriteGroupNorm(const Call& call) {
 namespace {
 
 constexpr std::string_view kResize =
-    "roi layout method coordinate_transformation_mode cubic_alpha cubic_exclude extrapolation_value out_dtype";
+    "roi, layout, method, coordinate_transformation_mode, cubic_alpha, cubic_exclude, extrapolation_value, out_dtype";
 
 }  // namespace
 
 std::string AttributesOf(const Call& call, std::string_view names) {
   std::string text;
   for (std::string_view rest = names; !rest.empty();) {
-    const std::string_view name = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    const std::string_view name = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), name.size() + std::string_view(", ").size()));
     const size_t colon = name.find(':');
     const std::string_view relay = colon == name.npos ? name : name.substr(colon + 1);
     const auto value = AttributeOf(call, name.substr(0, colon));

@@ -59,14 +59,15 @@ struct WrittenRow {
   MakeCallIn make_in = nullptr;
 };
 
-constexpr std::string_view kConv = "strides padding dilation groups data_layout kernel_layout out_layout out_dtype";
+constexpr std::string_view kConv =
+    "strides, padding, dilation, groups, data_layout, kernel_layout, out_layout, out_dtype";
 constexpr std::string_view kConvTranspose =
-    "strides padding output_padding dilation groups data_layout kernel_layout out_layout out_dtype";
-constexpr std::string_view kMaxPool = "pool_size strides dilation padding layout out_layout ceil_mode";
+    "strides, padding, output_padding, dilation, groups, data_layout, kernel_layout, out_layout, out_dtype";
+constexpr std::string_view kMaxPool = "pool_size, strides, dilation, padding, layout, out_layout, ceil_mode";
 constexpr std::string_view kAvgPool =
-    "pool_size strides dilation padding layout out_layout ceil_mode count_include_pad";
-constexpr std::string_view kAdaptive = "output_size layout out_layout";
-constexpr std::string_view kReduceAttrs = "axis keepdims";
+    "pool_size, strides, dilation, padding, layout, out_layout, ceil_mode, count_include_pad";
+constexpr std::string_view kAdaptive = "output_size, layout, out_layout";
+constexpr std::string_view kReduceAttrs = "axis, keepdims";
 
 constexpr WrittenRow kRows[] = {
     {op::kAbs, "abs", ""},
@@ -93,8 +94,8 @@ constexpr WrittenRow kRows[] = {
     {op::kConcat, "concatenate", "axis"},
     {op::kCos, "cos", ""},
     {op::kCosh, "cosh", ""},
-    {op::kCumprod, "cumprod", "axis dtype exclusive"},
-    {op::kCumsum, "cumsum", "axis dtype exclusive"},
+    {op::kCumprod, "cumprod", "axis, dtype, exclusive"},
+    {op::kCumsum, "cumsum", "axis, dtype, exclusive"},
     {op::kDivide, "divide", ""},
     {op::kEinsum, "einsum", "subscripts:equation"},
     {op::kEqual, "equal", ""},
@@ -114,7 +115,7 @@ constexpr WrittenRow kRows[] = {
     {op::kGreater, "greater", ""},
     {op::kGreaterEqual, "greater_equal", ""},
     {op::kImageAffineGrid, "image.affine_grid", "", &WriteAffineGrid},
-    {op::kImageGridSample, "image.grid_sample", "method layout padding_mode align_corners"},
+    {op::kImageGridSample, "image.grid_sample", "method, layout, padding_mode, align_corners"},
     {op::kImageResize2d, "image.resize2d", "", &WriteResize},
     {op::kImageResize3d, "image.resize3d", "", &WriteResize},
     {op::kIndexTensor, "adv_index", "", &WriteIndexTensor},
@@ -145,21 +146,21 @@ constexpr WrittenRow kRows[] = {
     {op::kNnAvgPool1d, "nn.avg_pool1d", kAvgPool},
     {op::kNnAvgPool2d, "nn.avg_pool2d", kAvgPool},
     {op::kNnAvgPool3d, "nn.avg_pool3d", kAvgPool},
-    {op::kNnBatchNorm, "nn.batch_norm", "axis epsilon center scale"},
+    {op::kNnBatchNorm, "nn.batch_norm", "axis, epsilon, center, scale"},
     {op::kNnConv1d, "nn.conv1d", kConv},
     {op::kNnConv1dTranspose, "nn.conv1d_transpose", kConvTranspose},
     {op::kNnConv2d, "nn.conv2d", kConv},
     {op::kNnConv2dTranspose, "nn.conv2d_transpose", kConvTranspose},
     {op::kNnConv3d, "nn.conv3d", kConv},
     {op::kNnGroupNorm, "nn.group_norm", "", &WriteGroupNorm},
-    {op::kNnInstanceNorm, "nn.instance_norm", "channel_axis:axis epsilon"},
+    {op::kNnInstanceNorm, "nn.instance_norm", "channel_axis:axis, epsilon"},
     {op::kNnLayerNorm, "nn.layer_norm", "", &WriteLayerNorm},
     {op::kNnLeakyrelu, "nn.leaky_relu", "alpha"},
     {op::kNnLogSoftmax, "nn.log_softmax", "axis"},
     {op::kNnMaxPool1d, "nn.max_pool1d", kMaxPool},
     {op::kNnMaxPool2d, "nn.max_pool2d", kMaxPool},
     {op::kNnMaxPool3d, "nn.max_pool3d", kMaxPool},
-    {op::kNnNllLoss, "nn.nll_loss", "reduction ignore_index"},
+    {op::kNnNllLoss, "nn.nll_loss", "reduction, ignore_index"},
     {op::kNnPad, "nn.pad", "", &WritePad},
     {op::kNnPrelu, "nn.prelu", "axis"},
     {op::kNnRelu, "nn.relu", ""},
@@ -171,13 +172,13 @@ constexpr WrittenRow kRows[] = {
     {op::kPermuteDims, "transpose", "axes"},
     {op::kPower, "power", ""},
     {op::kProd, "prod", kReduceAttrs},
-    {op::kRepeat, "repeat", "repeats axis"},
+    {op::kRepeat, "repeat", "repeats, axis"},
     {op::kReshape, "reshape", "", &WriteReshape},
-    {op::kReverseSequence, "reverse_sequence", "seq_axis batch_axis"},
+    {op::kReverseSequence, "reverse_sequence", "seq_axis, batch_axis"},
     {op::kRightShift, "right_shift", ""},
     {op::kRound, "round", ""},
     {op::kRsqrt, "rsqrt", ""},
-    {op::kScatterElements, "scatter_elements", "axis reduction"},
+    {op::kScatterElements, "scatter_elements", "axis, reduction"},
     {op::kScatterNd, "scatter_nd", "", nullptr, &WriteScatterNd, 1},
     {op::kShapeToTensor, "shape_of", "", nullptr, &WriteShapeOf},
     {op::kSigmoid, "sigmoid", ""},
@@ -185,14 +186,14 @@ constexpr WrittenRow kRows[] = {
     {op::kSin, "sin", ""},
     {op::kSinh, "sinh", ""},
     {op::kSort, "sort", "", &WriteSort},
-    {op::kSplit, "split", "indices_or_sections axis"},
+    {op::kSplit, "split", "indices_or_sections, axis"},
     {op::kSqrt, "sqrt", ""},
     {op::kSqueeze, "squeeze", "axis"},
     {op::kStack, "stack", "axis"},
     {op::kStridedSlice, "strided_slice", "", &WriteStridedSlice},
     {op::kSubtract, "subtract", ""},
     {op::kSum, "sum", kReduceAttrs},
-    {op::kTake, "take", "axis mode"},
+    {op::kTake, "take", "axis, mode"},
     {op::kTan, "tan", ""},
     {op::kTanh, "tanh", ""},
     {op::kTile, "tile", "repeats:reps"},
@@ -204,7 +205,7 @@ constexpr WrittenRow kRows[] = {
     {op::kVisionGetValidCounts, "vision.get_valid_counts", "", nullptr, nullptr, 0, &WriteGetValidCounts},
     {op::kVisionNonMaxSuppression, "vision.non_max_suppression", "", nullptr, nullptr, 0, &WriteNonMaxSuppression},
     {op::kVisionRoiAlign, "vision.roi_align", "", &WriteRoiAlign},
-    {op::kVisionRoiPool, "vision.roi_pool", "pooled_size spatial_scale layout"},
+    {op::kVisionRoiPool, "vision.roi_pool", "pooled_size, spatial_scale, layout"},
     {op::kWhere, "where", ""},
     {op::kZeros, "zeros", "", &WriteFilled},
     {op::kZerosLike, "zeros_like", ""},
