@@ -344,6 +344,8 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
   const PrimExpr* extra_base = zero;
   const PrimExpr* tail = zero;
   const PrimExpr* expected = base_scale;
+  // Of the current scale to that of the base, which nobody divides by: a symbolic one may be 0.
+  const PrimExpr* ratio = make().Const(1, base_scale->dtype);
   std::vector<IterSplit> flat, grouped;  // innermost first
   for (size_t i = 0; i < sum.args.size();) {
     int index = i == 0 ? first : FindScale(sum, visited, expected, nullptr, end);
@@ -354,6 +356,7 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
     const IterSplit& arg = sum.args[static_cast<size_t>(index)];
     const PrimExpr* scale = is_exact ? expected : arg.scale;
     if (!is_exact) tail = make().Add(tail, make().Sub(expected, scale));
+    if (!is_exact) ratio = scale;  // that of the base is 1
     if (const IterSum* constraint = FindConstraint(arg)) {
       for (auto term = constraint->args.rbegin(); term != constraint->args.rend(); ++term) {
         size_t k = 0;
@@ -367,17 +370,19 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
       const Fused* known = FindFused(*constraint);
       if (!known) return std::nullopt;
       const PrimExpr* one = make().Const(1, base_scale->dtype);
-      grouped.push_back({known->mark, one, known->mark->extent, make().FloorDiv(scale, base_scale)});
+      grouped.push_back({known->mark, one, known->mark->extent, ratio});
       extra_base = make().Add(extra_base, make().Mul(known->offset, scale));
       expected = Product(known->mark->extent, scale);
+      ratio = Product(known->mark->extent, ratio);
       i += constraint->args.size();
     } else {
       visited[static_cast<size_t>(index)] = true;
       IterSplit term = arg;
-      term.scale = analyzer_.Simplify(make().FloorDiv(arg.scale, base_scale));
+      term.scale = ratio;
       flat.push_back(term);
       grouped.push_back(term);
       expected = Product(arg.extent, scale);
+      ratio = Product(arg.extent, ratio);
       ++i;
     }
   }
@@ -387,7 +392,7 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
     if (!Equal(extra_base, make().Mul(known->offset, base_scale))) return std::nullopt;
     mark = known->mark;
   } else {
-    const PrimExpr* extent = make().Add(make().TruncDiv(expected, base_scale), tail);
+    const PrimExpr* extent = make().Add(ratio, tail);
     IterMark& fused = marks_.emplace_back();
     fused.sum.args.assign(grouped.rbegin(), grouped.rend());
     fused.sum.base = zero;
