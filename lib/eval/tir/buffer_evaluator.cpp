@@ -402,14 +402,6 @@ bool BufferEvaluator::ForgetLane(const tir::BufferStore& store, int lane) {
 
 // ---- Parameters
 
-void BufferEvaluator::BindSizes(const tir::Buffer& buffer, const NDArray& tensor) {
-  const size_t rank = std::min<size_t>(buffer.shape.size(), tensor.shape().size());
-  for (size_t i = 0; i < rank; ++i) {
-    const auto* var = As<tir::Var>(buffer.shape[i]);
-    if (var && !env().Find(var)) env().Bind(var, Scalar::Int(tensor.shape()[i], var->dtype));
-  }
-}
-
 namespace {
 
 Memory MemoryOf(const NDArray& tensor, bool writable) {

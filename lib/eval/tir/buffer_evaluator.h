@@ -74,9 +74,6 @@ class BufferEvaluator : public ScalarEvaluator {
   BufferEvaluator& operator=(const BufferEvaluator&) = delete;
   ~BufferEvaluator() override;
 
-  // Binds the variables among the dimensions of a buffer parameter to the shape of a tensor, unless they have a value.
-  // Dimensions of other parameters may be computed from them.
-  void BindSizes(const tir::Buffer& buffer, const NDArray& tensor);
   // Binds a buffer parameter to the memory of a tensor: variables among its dimensions take the tensor's, others must
   // agree. Only views of storage can be writable.
   bool BindParam(const tir::Buffer& buffer, const NDArray& tensor, bool writable);

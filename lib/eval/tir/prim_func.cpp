@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "interpreter.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/tir/stmt.h"
@@ -20,10 +22,18 @@ bool BindArg(eval::Interpreter& interpreter, const tir::Var* param, const tir::B
   return !buffer && scalar && interpreter.BindParam(param, nullptr, *scalar);
 }
 
-void BindSizes(eval::Interpreter& interpreter, const PrimFunc& func, std::span<const PrimFuncArg> args) {
+// Binds the variables among the dimensions of buffer parameters to the shapes of the tensors, unless they have a value.
+// Dimensions of other parameters may be computed from them.
+void BindSizes(ScalarEnv& env, const PrimFunc& func, std::span<const PrimFuncArg> args) {
   for (size_t i = 0; i < args.size(); ++i) {
     const NDArray* tensor = args[i].value.tensor();
-    if (tensor && func.param_buffers[i]) interpreter.BindSizes(*func.param_buffers[i], *tensor);
+    const tir::Buffer* buffer = func.param_buffers[i];
+    if (!tensor || !buffer) continue;
+    const size_t rank = std::min<size_t>(buffer->shape.size(), tensor->shape().size());
+    for (size_t dim = 0; dim < rank; ++dim) {
+      const auto* var = As<tir::Var>(buffer->shape[dim]);
+      if (var && !env.Find(var)) env.Bind(var, Scalar::Int(tensor->shape()[dim], var->dtype));
+    }
   }
 }
 
@@ -60,7 +70,7 @@ Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg
       if (!BindArg(interpreter, func.params[i], func.param_buffers[i], args[i]))
         return ErrorOf(func, interpreter, fmt::format("argument {} does not fit", i));
     }
-    if (scalars) BindSizes(interpreter, func, args);
+    if (scalars) BindSizes(interpreter.env(), func, args);
   }
   const bool done = interpreter.Run(func);
   if (options.limits.work) *options.limits.work += execution.available_work - execution.work_left;

@@ -159,6 +159,59 @@ bool ScalarEvaluator::EvalBool(const PrimExpr* expr, bool* result, int lane) {
   return true;
 }
 
+namespace {
+
+bool ReduceStep(ScalarEvaluator& eval, const tir::Reduce& reduce, std::vector<Scalar>* sums) {
+  bool active = false;
+  if (!eval.EvalBool(reduce.condition, &active)) return false;
+  if (!active) return true;
+  const tir::CommReducer& combiner = *reduce.combiner;
+  for (size_t i = 0; i < sums->size(); ++i) {
+    Scalar value;
+    if (!eval.Eval(reduce.source[i], &value)) return false;
+    eval.env().Bind(combiner.lhs[i], (*sums)[i]);
+    eval.env().Bind(combiner.rhs[i], value);
+  }
+  for (size_t i = 0; i < sums->size(); ++i) {
+    if (!eval.Eval(combiner.result[i], &(*sums)[i])) return false;
+  }
+  return true;
+}
+
+// Over the axes from number `axis` on.
+bool ReduceOver(ScalarEvaluator& eval, const tir::Reduce& reduce, size_t axis, std::vector<Scalar>* sums) {
+  if (axis == reduce.axis.size()) return ReduceStep(eval, reduce, sums);
+  const tir::IterVar& loop = *reduce.axis[axis];
+  int64_t min = 0;
+  int64_t extent = 0;
+  if (!loop.dom) return eval.Fail("an axis of a reduction has no range");
+  if (!eval.EvalInt(loop.dom->min, &min) || !eval.EvalInt(loop.dom->extent, &extent)) return false;
+  for (int64_t i = 0; i < extent; ++i) {
+    eval.env().Bind(loop.var, Scalar::Int(WrapAdd(min, i), loop.var->dtype));
+    if (!WithStack([&] { return ReduceOver(eval, reduce, axis + 1, sums); })) return false;
+  }
+  eval.env().Unbind(loop.var);
+  return true;
+}
+
+bool EvalReduction(ScalarEvaluator& eval, const tir::Reduce& reduce, Scalar* result) {
+  const tir::CommReducer& combiner = *reduce.combiner;
+  const size_t width = combiner.result.size();
+  const List<const PrimExpr*> starts = reduce.init.empty() ? combiner.identity_element : reduce.init;
+  if (starts.size() != width || reduce.source.size() != width || combiner.lhs.size() != width ||
+      combiner.rhs.size() != width || static_cast<size_t>(reduce.value_index) >= width) {
+    return eval.Fail("a reduction has a different number of values than its combiner");
+  }
+  std::vector<Scalar> sums(width);
+  for (size_t i = 0; i < width; ++i) {
+    if (!eval.Eval(starts[i], &sums[i])) return false;
+  }
+  if (!ReduceOver(eval, reduce, 0, &sums)) return false;
+  return *result = sums[static_cast<size_t>(reduce.value_index)], true;
+}
+
+}  // namespace
+
 bool ScalarEvaluator::Dispatch(const PrimExpr* expr, int lane, Scalar* result) {
   switch (expr->kind) {
     case NodeKind::kPrimVar:
@@ -200,7 +253,7 @@ bool ScalarEvaluator::Dispatch(const PrimExpr* expr, int lane, Scalar* result) {
       return Eval(value, result, lane % std::max<int>(value->dtype.lanes, 1));
     }
     case NodeKind::kShuffle: return EvalShuffle(*To<tir::Shuffle>(expr), lane, result);
-    case NodeKind::kReduce: return EvalReduce(*To<tir::Reduce>(expr), result);
+    case NodeKind::kReduce: return EvalReduction(*this, *To<tir::Reduce>(expr), result);
     default: return Fail(fmt::format("cannot evaluate {}", NodeKindName(expr->kind)));
   }
 }
@@ -395,125 +448,48 @@ bool ScalarEvaluator::EvalShuffle(const tir::Shuffle& expr, int lane, Scalar* re
   return Fail("the index of a shuffle is out of range");
 }
 
-bool ScalarEvaluator::EvalReduce(const tir::Reduce& reduce, Scalar* result) {
-  const tir::CommReducer& combiner = *reduce.combiner;
-  const size_t width = combiner.result.size();
-  const List<const PrimExpr*> starts = reduce.init.empty() ? combiner.identity_element : reduce.init;
-  if (starts.size() != width || reduce.source.size() != width || combiner.lhs.size() != width ||
-      combiner.rhs.size() != width || static_cast<size_t>(reduce.value_index) >= width) {
-    return Fail("a reduction has a different number of values than its combiner");
-  }
-  std::vector<Scalar> sums(width);
-  for (size_t i = 0; i < width; ++i) {
-    if (!Eval(starts[i], &sums[i])) return false;
-  }
-  if (!ReduceOver(reduce, 0, &sums)) return false;
-  return *result = sums[static_cast<size_t>(reduce.value_index)], true;
+namespace {
+
+bool EvalIfThenElse(ScalarEvaluator& eval, const tir::Call& call, int lane, Scalar* result) {
+  return eval.EvalChoice(call.args[0], call.args[1], call.args[2], lane, result);
 }
 
-// Over the axes from number `axis` on.
-bool ScalarEvaluator::ReduceOver(const tir::Reduce& reduce, size_t axis, std::vector<Scalar>* sums) {
-  if (axis == reduce.axis.size()) return ReduceStep(reduce, sums);
-  const tir::IterVar& loop = *reduce.axis[axis];
-  int64_t min = 0;
-  int64_t extent = 0;
-  if (!loop.dom) return Fail("an axis of a reduction has no range");
-  if (!EvalInt(loop.dom->min, &min) || !EvalInt(loop.dom->extent, &extent)) return false;
-  for (int64_t i = 0; i < extent; ++i) {
-    env().Bind(loop.var, Scalar::Int(WrapAdd(min, i), loop.var->dtype));
-    if (!WithStack([&] { return ReduceOver(reduce, axis + 1, sums); })) return false;
-  }
-  env().Unbind(loop.var);
-  return true;
+bool EvalOperand(ScalarEvaluator& eval, const tir::Call& call, int lane, Scalar* result) {
+  return eval.Eval(call.args[0], result, lane);
 }
 
-bool ScalarEvaluator::ReduceStep(const tir::Reduce& reduce, std::vector<Scalar>* sums) {
-  bool active = false;
-  if (!EvalBool(reduce.condition, &active)) return false;
-  if (!active) return true;
-  const tir::CommReducer& combiner = *reduce.combiner;
-  for (size_t i = 0; i < sums->size(); ++i) {
-    Scalar value;
-    if (!Eval(reduce.source[i], &value)) return false;
-    env().Bind(combiner.lhs[i], (*sums)[i]);
-    env().Bind(combiner.rhs[i], value);
-  }
-  for (size_t i = 0; i < sums->size(); ++i) {
-    if (!Eval(combiner.result[i], &(*sums)[i])) return false;
-  }
-  return true;
-}
-
-bool ScalarEvaluator::EvalCall(const tir::Call& call, int lane, Scalar* result) {
-  if (const auto* callee = As<GlobalVar>(call.op)) return CallFunction(call, *callee, result);
-  const Op& op = *To<Op>(call.op);
-  const LaneIntrinsic* intrinsic = FindLaneIntrinsic(*op.info);
-  if (intrinsic && call.args.size() == intrinsic->arity) return (this->*intrinsic->run)(call, lane, result);
-  return EvalIntrinsic(call, lane, result);
-}
-
-// Intrinsics that choose what they evaluate, and those that take vectors apart and put them together.
-const ScalarEvaluator::LaneIntrinsic* ScalarEvaluator::FindLaneIntrinsic(const OpInfo& op) {
-  static constexpr LaneIntrinsic kRows[] = {
-      {op::kTirAssume, 1, &ScalarEvaluator::EvalAssume},
-      {op::kTirAttributedCall, 2, &ScalarEvaluator::EvalOperand},
-      {op::kTirDp4a, 3, &ScalarEvaluator::EvalDotProduct},
-      {op::kTirGetActiveLaneMask, 2, &ScalarEvaluator::EvalLaneMask},
-      {op::kTirIfThenElse, 3, &ScalarEvaluator::EvalIfThenElse},
-      {op::kTirIgnoreLoopPartition, 1, &ScalarEvaluator::EvalOperand},
-      {op::kTirLikely, 1, &ScalarEvaluator::EvalOperand},
-      {op::kTirReinterpret, 1, &ScalarEvaluator::EvalReinterpret},
-      {op::kTirTvmThreadInvariant, 1, &ScalarEvaluator::EvalOperand},
-      {op::kTirVectorcombine, 2, &ScalarEvaluator::EvalVectorCombine},
-      {op::kTirVectorhigh, 1, &ScalarEvaluator::EvalVectorHigh},
-      {op::kTirVectorlow, 1, &ScalarEvaluator::EvalOperand},
-  };
-  static constexpr auto kTable = RowsById(kRows);
-  return RowOf(kTable, op);
-}
-
-bool ScalarEvaluator::IsEvaluated(const OpInfo& op) { return FindLaneIntrinsic(op) || FindScalarIntrinsic(op); }
-
-bool ScalarEvaluator::EvalIfThenElse(const tir::Call& call, int lane, Scalar* result) {
-  return EvalChoice(call.args[0], call.args[1], call.args[2], lane, result);
-}
-
-bool ScalarEvaluator::EvalOperand(const tir::Call& call, int lane, Scalar* result) {
-  return Eval(call.args[0], result, lane);
-}
-
-bool ScalarEvaluator::EvalAssume(const tir::Call& call, int, Scalar* result) {
+bool EvalAssume(ScalarEvaluator& eval, const tir::Call& call, int, Scalar* result) {
   bool holds = false;
-  if (!EvalBool(call.args[0], &holds)) return false;
+  if (!eval.EvalBool(call.args[0], &holds)) return false;
   *result = Scalar::Int(1, DataType::Bool());
-  return holds || Fail("an assumption of the function does not hold");
+  return holds || eval.Fail("an assumption of the function does not hold");
 }
 
-bool ScalarEvaluator::EvalVectorHigh(const tir::Call& call, int lane, Scalar* result) {
-  return Eval(call.args[0], result, lane + call.args[0]->dtype.lanes / 2);
+bool EvalVectorHigh(ScalarEvaluator& eval, const tir::Call& call, int lane, Scalar* result) {
+  return eval.Eval(call.args[0], result, lane + call.args[0]->dtype.lanes / 2);
 }
 
-bool ScalarEvaluator::EvalVectorCombine(const tir::Call& call, int lane, Scalar* result) {
+bool EvalVectorCombine(ScalarEvaluator& eval, const tir::Call& call, int lane, Scalar* result) {
   const int first = call.args[0]->dtype.lanes;
-  return lane < first ? Eval(call.args[0], result, lane) : Eval(call.args[1], result, lane - first);
+  return lane < first ? eval.Eval(call.args[0], result, lane) : eval.Eval(call.args[1], result, lane - first);
 }
 
-bool ScalarEvaluator::EvalLaneMask(const tir::Call& call, int lane, Scalar* result) {
+bool EvalLaneMask(ScalarEvaluator& eval, const tir::Call& call, int lane, Scalar* result) {
   int64_t base = 0;
   int64_t limit = 0;
-  if (!EvalInt(call.args[0], &base) || !EvalInt(call.args[1], &limit)) return false;
+  if (!eval.EvalInt(call.args[0], &base) || !eval.EvalInt(call.args[1], &limit)) return false;
   *result = Scalar::Int(WrapAdd(base, int64_t{lane}) < limit, DataType::Bool());
   return true;
 }
 
 // The products of four lanes, added to a sum.
-bool ScalarEvaluator::EvalDotProduct(const tir::Call& call, int, Scalar* result) {
+bool EvalDotProduct(ScalarEvaluator& eval, const tir::Call& call, int, Scalar* result) {
   int64_t sum = 0;
-  if (!EvalInt(call.args[2], &sum)) return false;
+  if (!eval.EvalInt(call.args[2], &sum)) return false;
   for (int lane = 0; lane < 4; ++lane) {
     int64_t a = 0;
     int64_t b = 0;
-    if (!EvalInt(call.args[0], &a, lane) || !EvalInt(call.args[1], &b, lane)) return false;
+    if (!eval.EvalInt(call.args[0], &a, lane) || !eval.EvalInt(call.args[1], &b, lane)) return false;
     sum = WrapAdd(sum, WrapMul(a, b));
   }
   *result = Normalized(call.dtype, sum);
@@ -521,21 +497,59 @@ bool ScalarEvaluator::EvalDotProduct(const tir::Call& call, int, Scalar* result)
 }
 
 // Reinterprets the bits, possibly with another number of lanes.
-bool ScalarEvaluator::EvalReinterpret(const tir::Call& call, int lane, Scalar* result) {
-  if (call.args[0]->dtype.lanes == call.dtype.lanes) return EvalIntrinsic(call, lane, result);
+bool EvalReinterpret(ScalarEvaluator& eval, const tir::Call& call, int lane, Scalar* result) {
+  if (call.args[0]->dtype.lanes == call.dtype.lanes) return eval.EvalIntrinsic(call, lane, result);
   const DataType from = call.args[0]->dtype.with_lanes(1);
   const DataType to = call.dtype.with_lanes(1);
   const int lanes = call.args[0]->dtype.lanes;
   const bool fits = IsElementType(from) && IsElementType(to) && lanes >= 1 && lane < call.dtype.lanes &&
                     from.bytes() * lanes == to.bytes() * call.dtype.lanes;
-  if (!fits) return Fail("a vector is reinterpreted as one of a different size");
+  if (!fits) return eval.Fail("a vector is reinterpreted as one of a different size");
   std::vector<std::byte> bytes(static_cast<size_t>(from.bytes() * lanes));
   for (int i = 0; i < lanes; ++i) {
     Scalar element;
-    if (!Eval(call.args[0], &element, i)) return false;
+    if (!eval.Eval(call.args[0], &element, i)) return false;
     StoreScalar(element, &bytes[static_cast<size_t>(i * from.bytes())]);
   }
   return *result = LoadScalar(to, &bytes[static_cast<size_t>(lane * to.bytes())]), true;
+}
+
+// Intrinsics that choose what they evaluate, and those that take vectors apart and put them together.
+struct LaneIntrinsic {
+  OpId id;
+  size_t arity;
+  bool (*run)(ScalarEvaluator& eval, const tir::Call& call, int lane, Scalar* result);
+};
+
+const LaneIntrinsic* FindLaneIntrinsic(const OpInfo& op) {
+  static constexpr LaneIntrinsic kRows[] = {
+      {op::kTirAssume, 1, EvalAssume},
+      {op::kTirAttributedCall, 2, EvalOperand},
+      {op::kTirDp4a, 3, EvalDotProduct},
+      {op::kTirGetActiveLaneMask, 2, EvalLaneMask},
+      {op::kTirIfThenElse, 3, EvalIfThenElse},
+      {op::kTirIgnoreLoopPartition, 1, EvalOperand},
+      {op::kTirLikely, 1, EvalOperand},
+      {op::kTirReinterpret, 1, EvalReinterpret},
+      {op::kTirTvmThreadInvariant, 1, EvalOperand},
+      {op::kTirVectorcombine, 2, EvalVectorCombine},
+      {op::kTirVectorhigh, 1, EvalVectorHigh},
+      {op::kTirVectorlow, 1, EvalOperand},
+  };
+  static constexpr auto kTable = RowsById(kRows);
+  return RowOf(kTable, op);
+}
+
+}  // namespace
+
+bool ScalarEvaluator::IsEvaluated(const OpInfo& op) { return FindLaneIntrinsic(op) || FindScalarIntrinsic(op); }
+
+bool ScalarEvaluator::EvalCall(const tir::Call& call, int lane, Scalar* result) {
+  if (const auto* callee = As<GlobalVar>(call.op)) return CallFunction(call, *callee, result);
+  const Op& op = *To<Op>(call.op);
+  const LaneIntrinsic* intrinsic = FindLaneIntrinsic(*op.info);
+  if (intrinsic && call.args.size() == intrinsic->arity) return intrinsic->run(*this, call, lane, result);
+  return EvalIntrinsic(call, lane, result);
 }
 
 bool ScalarEvaluator::EvalIntrinsic(const tir::Call& call, int lane, Scalar* result) {

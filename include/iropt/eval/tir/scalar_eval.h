@@ -43,6 +43,12 @@ class ScalarEvaluator {
   bool Eval(const PrimExpr* expr, Scalar* result, int lane = 0);
   bool EvalInt(const PrimExpr* expr, int64_t* result, int lane = 0);
   bool EvalBool(const PrimExpr* expr, bool* result, int lane = 0);
+  // One of two values, by the condition.
+  bool EvalChoice(const PrimExpr* condition, const PrimExpr* yes, const PrimExpr* no, int lane, Scalar* result);
+  // A call of an intrinsic that computes each lane from those of its operands.
+  bool EvalIntrinsic(const tir::Call& call, int lane, Scalar* result);
+  // Records the error unless there is one already; false.
+  bool Fail(std::string message, ErrorCode code = ErrorCode::SemanticCheck);
 
   // Returns whether calls of the intrinsic are operations on scalars, or on the lanes of vectors.
   static bool IsEvaluated(const OpInfo& op);
@@ -51,8 +57,6 @@ class ScalarEvaluator {
   const Error& error() const { return error_; }
 
  protected:
-  // Records the error unless there is one already; false.
-  bool Fail(std::string message, ErrorCode code = ErrorCode::SemanticCheck);
   // Reads an element of a buffer. Fails for expressions outside of functions.
   virtual bool Load(const tir::BufferLoad& load, int lane, Scalar* result);
   // Calls a function of the module. Fails for expressions outside of functions.
@@ -88,30 +92,10 @@ class ScalarEvaluator {
   bool EvalComparison(const tir::BinaryExpr& expr, int lane, Scalar* result);
   bool EvalLogic(const tir::BinaryExpr& expr, int lane, Scalar* result);
   bool EvalCast(const tir::Cast& expr, int lane, Scalar* result);
-  bool EvalChoice(const PrimExpr* condition, const PrimExpr* yes, const PrimExpr* no, int lane, Scalar* result);
   bool EvalLet(const tir::Let& expr, int lane, Scalar* result);
   bool EvalRamp(const tir::Ramp& expr, int lane, Scalar* result);
   bool EvalShuffle(const tir::Shuffle& expr, int lane, Scalar* result);
   bool EvalCall(const tir::Call& call, int lane, Scalar* result);
-  bool EvalIntrinsic(const tir::Call& call, int lane, Scalar* result);
-
-  struct LaneIntrinsic {
-    OpId id;
-    size_t arity;
-    bool (ScalarEvaluator::*run)(const tir::Call& call, int lane, Scalar* result);
-  };
-  static const LaneIntrinsic* FindLaneIntrinsic(const OpInfo& op);
-  bool EvalAssume(const tir::Call& call, int lane, Scalar* result);
-  bool EvalDotProduct(const tir::Call& call, int lane, Scalar* result);
-  bool EvalIfThenElse(const tir::Call& call, int lane, Scalar* result);
-  bool EvalLaneMask(const tir::Call& call, int lane, Scalar* result);
-  bool EvalOperand(const tir::Call& call, int lane, Scalar* result);
-  bool EvalVectorCombine(const tir::Call& call, int lane, Scalar* result);
-  bool EvalVectorHigh(const tir::Call& call, int lane, Scalar* result);
-  bool EvalReinterpret(const tir::Call& call, int lane, Scalar* result);
-  bool EvalReduce(const tir::Reduce& reduce, Scalar* result);
-  bool ReduceOver(const tir::Reduce& reduce, size_t axis, std::vector<Scalar>* sums);
-  bool ReduceStep(const tir::Reduce& reduce, std::vector<Scalar>* sums);
 
   Variables variables_;
   bool* overflows_ = nullptr;          // null: it is not watched
