@@ -22,6 +22,81 @@ bool SameSum(const IterSum& a, const IterSum& b) {
          });
 }
 
+// The terms of a sum that are not taken yet. Searches go from the last one to the first, and give null if there is
+// none.
+class OpenTerms {
+ public:
+  OpenTerms(const IterSum& sum, Analyzer& analyzer)
+      : terms_(sum.args), taken_(terms_.size(), false), analyzer_(analyzer) {}
+
+  bool IsOpen(const IterSplit& term) const { return !taken_[IndexOf(term)]; }
+  void Take(const IterSplit& term) { taken_[IndexOf(term)] = true; }
+  // The one with the smallest scale, of a source if that is not null.
+  const IterSplit* FindBase(const IterMark* source) const;
+  const IterSplit* FindScale(const PrimExpr* scale, const IterMark* source) const;
+  // The one with the greatest scale that is not greater than this one.
+  const IterSplit* FindSmallerScale(const PrimExpr* scale) const;
+
+ private:
+  size_t IndexOf(const IterSplit& term) const { return static_cast<size_t>(&term - terms_.data()); }
+  bool IsCandidate(const IterSplit& term, const IterMark* source) const {
+    return IsOpen(term) && (!source || term.source == source);
+  }
+
+  std::span<const IterSplit> terms_;
+  std::vector<bool> taken_;
+  Analyzer& analyzer_;
+};
+
+const IterSplit* OpenTerms::FindBase(const IterMark* source) const {
+  const IterSplit* best = nullptr;
+  for (size_t i = terms_.size(); i-- > 0;) {
+    const IterSplit& term = terms_[i];
+    const int64_t* scale = AsInt(term.scale);
+    if (!scale || !IsCandidate(term, source)) continue;
+    const int64_t least = best ? *AsInt(best->scale) : 0;
+    if (!best || *scale < least || (*scale == least && IsInt(term.extent, 1) && !IsInt(best->extent, 1))) best = &term;
+  }
+  if (best) return best;
+  // Without a constant scale, the one with the fewest factors.
+  int fewest = 0;
+  for (size_t i = terms_.size(); i-- > 0;) {
+    const IterSplit& term = terms_[i];
+    if (!IsCandidate(term, source)) continue;
+    int factors = 1;
+    for (const auto* mul = As<tir::Mul>(term.scale); mul; mul = As<tir::Mul>(mul->a)) ++factors;
+    if (best && factors >= fewest) continue;
+    best = &term;
+    fewest = factors;
+  }
+  return best;
+}
+
+const IterSplit* OpenTerms::FindScale(const PrimExpr* scale, const IterMark* source) const {
+  const IterSplit* found = nullptr;
+  for (size_t i = terms_.size(); i-- > 0;) {
+    const IterSplit& term = terms_[i];
+    if (!IsCandidate(term, source) || !analyzer_.CanProveEqual(term.scale, scale)) continue;
+    // Iterators that run once do not change the scale, so they come first.
+    if (IsInt(term.extent, 1)) return &term;
+    if (!found) found = &term;
+  }
+  return found;
+}
+
+const IterSplit* OpenTerms::FindSmallerScale(const PrimExpr* scale) const {
+  const PrimBuilder& make = analyzer_.make();
+  const IterSplit* found = nullptr;
+  for (size_t i = terms_.size(); i-- > 0;) {
+    const IterSplit& term = terms_[i];
+    if (!IsOpen(term) || !analyzer_.CanProveGreaterEqual(make.Sub(scale, term.scale), 0) ||
+        !analyzer_.CanProveGreaterEqual(term.scale, 0))
+      continue;
+    if (!found || analyzer_.CanProveLess(make.Sub(found->scale, term.scale), 0)) found = &term;
+  }
+  return found;
+}
+
 }  // namespace
 
 // ---- Expressions to sums
@@ -231,89 +306,27 @@ bool IterMapRewriter::IsDivisible(const PrimExpr* a, const PrimExpr* b) {
 
 // ---- Sums to one iterator
 
-int IterMapRewriter::FindBase(const IterSum& sum, const std::vector<bool>& visited, const IterMark* source, int last) {
-  const auto is_candidate = [&](int i) {
-    return !visited[static_cast<size_t>(i)] && (!source || sum.args[static_cast<size_t>(i)].source == source);
-  };
-  int best = -1;
-  int64_t least = 0;
-  for (int i = last; i >= 0; --i) {
-    const IterSplit& arg = sum.args[static_cast<size_t>(i)];
-    const int64_t* scale = AsInt(arg.scale);
-    if (!is_candidate(i) || !scale) continue;
-    const bool is_better =
-        best == -1 || *scale < least ||
-        (*scale == least && IsInt(arg.extent, 1) && !IsInt(sum.args[static_cast<size_t>(best)].extent, 1));
-    if (!is_better) continue;
-    best = i;
-    least = *scale;
-  }
-  // Without a constant scale, the one with the fewest factors.
-  for (int i = last, fewest = 0; i >= 0 && (best == -1 || fewest != 0); --i) {
-    if (!is_candidate(i)) continue;
-    int factors = 1;
-    for (const auto* mul = As<tir::Mul>(sum.args[static_cast<size_t>(i)].scale); mul; mul = As<tir::Mul>(mul->a))
-      ++factors;
-    if (best != -1 && factors >= fewest) continue;
-    best = i;
-    fewest = factors;
-  }
-  return best;
-}
-
-int IterMapRewriter::FindScale(const IterSum& sum, const std::vector<bool>& visited, const PrimExpr* scale,
-                               const IterMark* source, int last) {
-  int found = -1;
-  for (int i = last; i >= 0; --i) {
-    const auto at = static_cast<size_t>(i);
-    if (visited[at] || (source && sum.args[at].source != source) || !Equal(sum.args[at].scale, scale)) continue;
-    // Iterators that run once do not change the scale, so they come first.
-    if (IsInt(sum.args[at].extent, 1)) return i;
-    if (found == -1) found = i;
-  }
-  return found;
-}
-
-int IterMapRewriter::FindSmallerScale(const IterSum& sum, const std::vector<bool>& visited, const PrimExpr* scale) {
-  int found = -1;
-  for (int i = static_cast<int>(sum.args.size()) - 1; i >= 0; --i) {
-    const auto at = static_cast<size_t>(i);
-    const PrimExpr* own = sum.args[at].scale;
-    if (visited[at] || !analyzer_.CanProveGreaterEqual(make().Sub(scale, own), 0) ||
-        !analyzer_.CanProveGreaterEqual(own, 0))
-      continue;
-    if (found == -1 || analyzer_.CanProveLess(make().Sub(sum.args[static_cast<size_t>(found)].scale, own), 0))
-      found = i;
-  }
-  return found;
-}
-
 bool IterMapRewriter::Combine(IterSum& sum) {
-  const size_t size = sum.args.size();
   LookupMap<const IterMark*, int> counts;
   for (const IterSplit& arg : sum.args) ++counts[arg.source];
-  if (counts.size() == size) return false;
-  std::vector<bool> visited(size, false);
+  if (counts.size() == sum.args.size()) return false;
+  OpenTerms terms(sum, analyzer_);
   std::vector<IterSplit> combined;  // from the last
-  for (int last = static_cast<int>(size) - 1; last >= 0;) {
-    const auto at = static_cast<size_t>(last);
-    if (visited[at]) {
-      --last;
-      continue;
+  for (size_t i = sum.args.size(); i-- > 0;) {
+    const IterSplit& last = sum.args[i];
+    const IterMark* source = last.source;
+    while (terms.IsOpen(last)) {
+      const IterSplit& base = counts[source] == 1 ? last : *terms.FindBase(source);
+      terms.Take(base);
+      IterSplit low = base;
+      while (counts[source] > 1) {
+        const IterSplit* high = terms.FindScale(Product(low.extent, low.scale), source);
+        if (!high || !Equal(high->lower_factor, Product(low.lower_factor, low.extent))) break;
+        terms.Take(*high);
+        low.extent = Product(high->extent, low.extent);
+      }
+      combined.push_back(low);
     }
-    const IterMark* source = sum.args[at].source;
-    int index = counts[source] == 1 ? last : FindBase(sum, visited, source, last);
-    visited[static_cast<size_t>(index)] = true;
-    IterSplit low = sum.args[static_cast<size_t>(index)];
-    while (counts[source] > 1) {
-      index = FindScale(sum, visited, Product(low.extent, low.scale), source, last);
-      if (index == -1) break;
-      const IterSplit& high = sum.args[static_cast<size_t>(index)];
-      if (!Equal(high.lower_factor, Product(low.lower_factor, low.extent))) break;
-      visited[static_cast<size_t>(index)] = true;
-      low.extent = Product(high.extent, low.extent);
-    }
-    combined.push_back(low);
   }
   sum.args.assign(combined.rbegin(), combined.rend());
   return true;
@@ -335,11 +348,10 @@ IterMapRewriter::Fused* IterMapRewriter::FindFused(const IterSum& flat) {
 
 std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
   if (Combine(sum) && sum.args.size() <= 1 && may_skip) return sum;
-  const int end = static_cast<int>(sum.args.size()) - 1;
-  std::vector<bool> visited(sum.args.size(), false);
-  const int first = FindBase(sum, visited, nullptr, end);
-  if (first == -1) return std::nullopt;
-  const PrimExpr* base_scale = sum.args[static_cast<size_t>(first)].scale;
+  OpenTerms terms(sum, analyzer_);
+  const IterSplit* first = terms.FindBase(nullptr);
+  if (!first) return std::nullopt;
+  const PrimExpr* base_scale = first->scale;
   const PrimExpr* zero = make().Const(0, base_scale->dtype);
   const PrimExpr* extra_base = zero;
   const PrimExpr* tail = zero;
@@ -348,24 +360,22 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
   const PrimExpr* ratio = make().Const(1, base_scale->dtype);
   std::vector<IterSplit> flat, grouped;  // innermost first
   for (size_t i = 0; i < sum.args.size();) {
-    int index = i == 0 ? first : FindScale(sum, visited, expected, nullptr, end);
-    const bool is_exact = index != -1;
+    const IterSplit* arg = i == 0 ? first : terms.FindScale(expected, nullptr);
+    const bool is_exact = arg != nullptr;
     if (!is_exact && options_.level != IterMapLevel::kBijective && IsInt(base_scale, 1))
-      index = FindSmallerScale(sum, visited, expected);
-    if (index == -1) return std::nullopt;
-    const IterSplit& arg = sum.args[static_cast<size_t>(index)];
-    const PrimExpr* scale = is_exact ? expected : arg.scale;
+      arg = terms.FindSmallerScale(expected);
+    if (!arg) return std::nullopt;
+    const PrimExpr* scale = is_exact ? expected : arg->scale;
     if (!is_exact) tail = make().Add(tail, make().Sub(expected, scale));
     if (!is_exact) ratio = scale;  // that of the base is 1
-    if (const IterSum* constraint = FindConstraint(arg)) {
+    if (const IterSum* constraint = FindConstraint(*arg)) {
       for (auto term = constraint->args.rbegin(); term != constraint->args.rend(); ++term) {
-        size_t k = 0;
-        while (k < sum.args.size() && (visited[k] || !SameTerm(sum.args[k], *term) ||
-                                       !Equal(make().Mul(term->scale, scale), sum.args[k].scale)))
-          ++k;
-        if (k == sum.args.size()) return std::nullopt;
-        visited[k] = true;
-        flat.push_back(sum.args[k]);
+        const auto found = std::ranges::find_if(sum.args, [&](const IterSplit& own) {
+          return terms.IsOpen(own) && SameTerm(own, *term) && Equal(make().Mul(term->scale, scale), own.scale);
+        });
+        if (found == sum.args.end()) return std::nullopt;
+        terms.Take(*found);
+        flat.push_back(*found);
       }
       const Fused* known = FindFused(*constraint);
       if (!known) return std::nullopt;
@@ -376,13 +386,13 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
       ratio = Product(known->mark->extent, ratio);
       i += constraint->args.size();
     } else {
-      visited[static_cast<size_t>(index)] = true;
-      IterSplit term = arg;
+      terms.Take(*arg);
+      IterSplit term = *arg;
       term.scale = ratio;
       flat.push_back(term);
       grouped.push_back(term);
-      expected = Product(arg.extent, scale);
-      ratio = Product(arg.extent, ratio);
+      expected = Product(arg->extent, scale);
+      ratio = Product(arg->extent, ratio);
       ++i;
     }
   }

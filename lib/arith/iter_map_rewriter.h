@@ -99,10 +99,6 @@ class IterMapRewriter {
   std::optional<IterSum> Fuse(IterSum sum, bool may_skip);
   // Joins neighboring digits of the same iterator.
   bool Combine(IterSum& sum);
-  int FindBase(const IterSum& sum, const std::vector<bool>& visited, const IterMark* source, int last);
-  int FindScale(const IterSum& sum, const std::vector<bool>& visited, const PrimExpr* scale, const IterMark* source,
-                int last);
-  int FindSmallerScale(const IterSum& sum, const std::vector<bool>& visited, const PrimExpr* scale);
   // The longest constraint whose last term is this one.
   const IterSum* FindConstraint(const IterSplit& split) const;
   bool AreDigits(const IterMark& mark, const std::vector<IterSplit>& splits);
