@@ -32,6 +32,59 @@ bool MatchesExactly(const FuncType& callee, const Call& call, const Type* const&
   return (given->kind == NodeKind::kTupleType) == (outputs.size() > 1) && std::ranges::equal(outputs, OutputsOf(given));
 }
 
+// What is wrong with a call of call_tir; empty if nothing is.
+std::string FormProblem(const Call& call, const Type* type_of_callee) {
+  const auto problem = [&](std::string_view text) { return fmt::format("'{}' {}", CalleeName(call), text); };
+  if (call.args.size() != 2 && call.args.size() != 3)
+    return problem("takes a function, a tuple of operands and possibly a shape");
+  const auto* callee = As<FuncType>(type_of_callee);
+  if (!Is<GlobalVar>(call.args[0]) || !callee || callee->opaque) return problem("takes a PrimFunc of the module");
+  if (!Is<Tuple>(call.args[1])) return problem("must have its operands written as a tuple");
+  if (!call.type_args || call.type_args->fields.size() != 1) return problem("has no result type");
+  return {};
+}
+
+std::string InplaceOperandProblem(const Type* output, const Type* input, size_t index) {
+  const auto* out = As<TensorType>(output);
+  const auto* in = As<TensorType>(input);
+  const bool fits =
+      out && in && out->has_shape() && in->has_shape() && !out->dtype.is_void() && in->dtype == out->dtype;
+  // The shapes are compared as types, which compares dimensions symbolically.
+  if (fits && (in == out || TypeBaseCheck(out, in) == BaseCheck::kPass)) return {};
+  return fmt::format("output {} of type {} cannot be written to an operand of type {}", index, TypeToString(output),
+                     TypeToString(input));
+}
+
+std::string InplaceProblem(const Call& call, const Module& module) {
+  const auto& args = *To<Tuple>(call.args[1]);
+  const IntList indices = InplaceAttrs(call).inplace_indices();
+  const std::span<const Type* const> outputs = OutputsOf(call.type_args->fields[0]);
+  if (indices.size() != outputs.size()) return "there must be one in-place index for each output";
+  std::vector<bool> taken(args.fields.size(), false);
+  bool any = false;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int64_t index = indices[i];
+    if (index < -1 || index >= static_cast<int64_t>(args.fields.size())) {
+      return fmt::format("in-place index {} is not one of the {} operands, nor -1", index, args.fields.size());
+    }
+    if (index == -1) continue;
+    if (taken[index]) return fmt::format("in-place index {} appears more than once", index);
+    taken[index] = any = true;
+    std::string problem = InplaceOperandProblem(outputs[i], TypeOfExpr(args.fields[index], &module), i);
+    if (!problem.empty()) return problem;
+  }
+  return any ? "" : "no output of 'R.call_tir_inplace' is written in place";
+}
+
+std::string SignatureProblem(const Call& call, const Type* type_of_callee, InferContext& infer) {
+  const Type* const given = call.type_args->fields[0];
+  if (MatchesExactly(*To<FuncType>(type_of_callee), call, given)) return {};
+  const Type* expected = DeriveCallTirOutput(call, infer);
+  if (!expected || IsBaseOf(expected, given)) return {};
+  return fmt::format("the result type {} does not fit the outputs {} of '{}'", TypeToString(given),
+                     TypeToString(expected), To<GlobalVar>(call.args[0])->name);
+}
+
 }  // namespace
 
 void RelaxVerifier::VisitCall(const Call& call) {
@@ -45,8 +98,8 @@ void RelaxVerifier::VisitCall(const Call& call) {
   const size_t errors = diagnostics_.error_count();
   if (op && IsInspection(op->id)) {
     CheckInspection(call);
-  } else if (op && IsCallTir(op->id) && typed && CheckCallTirForm(call)) {
-    if (op->id != op::kCallTirInplace || CheckInplaceIndices(call)) CheckCallTirSignature(call);
+  } else if (op && IsCallTir(op->id) && typed) {
+    CheckCallTir(call, op->id == op::kCallTirInplace);
   }
   if (check_types_ && typed && diagnostics_.error_count() == errors) CheckCallType(call);
 }
@@ -90,69 +143,12 @@ void RelaxVerifier::CheckInspection(const Call& call) {
         fmt::format("'{}' with a known result must be written as that value", CalleeName(call)));
 }
 
-// ---- call_tir
-
-bool RelaxVerifier::CheckCallTirForm(const Call& call) {
-  const auto fail = [&](std::string_view message) {
-    Error(call, "call-tir", fmt::format("'{}' {}", CalleeName(call), message));
-    return false;
-  };
-  if (call.args.size() != 2 && call.args.size() != 3)
-    return fail("takes a function, a tuple of operands and possibly a shape");
-  const auto* callee = As<FuncType>(TypeOf(call.args[0]));
-  if (!Is<GlobalVar>(call.args[0]) || !callee || callee->opaque) return fail("takes a PrimFunc of the module");
-  if (!Is<Tuple>(call.args[1])) return fail("must have its operands written as a tuple");
-  if (!call.type_args || call.type_args->fields.size() != 1) return fail("has no result type");
-  return true;
-}
-
-bool RelaxVerifier::CheckInplaceIndices(const Call& call) {
-  const auto& args = *To<Tuple>(call.args[1]);
-  const IntList indices = InplaceAttrs(call).inplace_indices();
-  const std::span<const Type* const> outputs = OutputsOf(call.type_args->fields[0]);
-  const auto fail = [&](std::string message) {
-    Error(call, "call-tir", std::move(message));
-    return false;
-  };
-  if (indices.size() != outputs.size()) {
-    return fail("there must be one in-place index for each output");
-  }
-  std::vector<bool> taken(args.fields.size(), false);
-  bool any = false;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const int64_t index = indices[i];
-    if (index < -1 || index >= static_cast<int64_t>(args.fields.size())) {
-      return fail(fmt::format("in-place index {} is not one of the {} operands, nor -1", index, args.fields.size()));
-    }
-    if (index == -1) continue;
-    if (taken[index]) return fail(fmt::format("in-place index {} appears more than once", index));
-    taken[index] = any = true;
-    if (!CheckInplaceOperand(call, outputs[i], args.fields[index], i)) return false;
-  }
-  return any || fail("no output of 'R.call_tir_inplace' is written in place");
-}
-
-bool RelaxVerifier::CheckInplaceOperand(const Call& call, const Type* output, const Expr* input, size_t index) {
-  const auto* out = As<TensorType>(output);
-  const auto* in = As<TensorType>(TypeOf(input));
-  const bool fits =
-      out && in && out->has_shape() && in->has_shape() && !out->dtype.is_void() && in->dtype == out->dtype;
-  // The shapes are compared as types, which compares dimensions symbolically.
-  if (fits && (in == out || TypeBaseCheck(out, in) == BaseCheck::kPass)) return true;
-  Error(call, "call-tir",
-        fmt::format("output {} of type {} cannot be written to an operand of type {}", index, TypeToString(output),
-                    TypeToString(TypeOf(input))));
-  return false;
-}
-
-void RelaxVerifier::CheckCallTirSignature(const Call& call) {
-  const Type* const given = call.type_args->fields[0];
-  if (MatchesExactly(*To<FuncType>(TypeOf(call.args[0])), call, given)) return;
-  const Type* expected = DeriveCallTirOutput(call, infer_);
-  if (!expected || IsBaseOf(expected, given)) return;
-  Error(call, "call-tir",
-        fmt::format("the result type {} does not fit the outputs {} of '{}'", TypeToString(given),
-                    TypeToString(expected), To<GlobalVar>(call.args[0])->name));
+void RelaxVerifier::CheckCallTir(const Call& call, bool inplace) {
+  const Type* callee = call.args.empty() ? nullptr : TypeOfExpr(call.args[0], &module_);
+  std::string problem = FormProblem(call, callee);
+  if (problem.empty() && inplace) problem = InplaceProblem(call, module_);
+  if (problem.empty()) problem = SignatureProblem(call, callee, infer_);
+  if (!problem.empty()) Error(call, "call-tir", std::move(problem));
 }
 
 }  // namespace iropt

@@ -46,10 +46,6 @@ SourceSpan RelaxVerifier::At(const Node& node) const {
   return {};
 }
 
-const Type* RelaxVerifier::TypeOf(const Expr* e) const {
-  return e->kind == NodeKind::kGlobalVar ? module_.TypeOf(To<GlobalVar>(e)) : e->type;
-}
-
 // ---- Functions
 
 void RelaxVerifier::Verify(const ModuleEntry& entry) {
@@ -96,7 +92,7 @@ void RelaxVerifier::VisitFunction(const Function& f) {
 // warnings; a result of another dtype is an error.
 void RelaxVerifier::CheckResultType(const Function& f) {
   const auto* seq = As<SeqExpr>(f.body);
-  const Type* actual = seq ? TypeOf(seq->body) : nullptr;
+  const Type* actual = seq ? TypeOfExpr(seq->body, &module_) : nullptr;
   if (!actual || !f.ret_type || f.ret_type == actual) return;
   if (TypeBaseCheck(f.ret_type, actual) != BaseCheck::kFailL0) return;
   std::string message = fmt::format("the function returns {}, which its result type {} excludes", TypeToString(actual),
@@ -163,7 +159,7 @@ void RelaxVerifier::VisitBinding(const VarBinding& binding) {
 
 void RelaxVerifier::CheckBoundType(const VarBinding& binding) {
   const Type* declared = binding.var->type;
-  const Type* actual = TypeOf(binding.value);
+  const Type* actual = TypeOfExpr(binding.value, &module_);
   if (declared == actual) {
     // The value was visited already; without a type there is nothing to compare.
     if (!declared) Error(*binding.var, "missing-type", fmt::format("variable '{}' has no type", binding.var->name()));
@@ -239,7 +235,9 @@ void RelaxVerifier::VisitIf(const If& branch) {
 
 bool RelaxVerifier::VisitOtherLeaf(const Expr* leaf, const Node& at, std::string_view what) {
   switch (leaf->kind) {
-    case NodeKind::kGlobalVar: UseGlobal(static_cast<const GlobalVar*>(leaf), at); return TypeOf(leaf) != nullptr;
+    case NodeKind::kGlobalVar:
+      UseGlobal(static_cast<const GlobalVar*>(leaf), at);
+      return TypeOfExpr(leaf, &module_) != nullptr;
     case NodeKind::kOp: return true;
     case NodeKind::kConstant:
     case NodeKind::kPrimValue:

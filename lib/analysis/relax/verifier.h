@@ -79,10 +79,7 @@ class RelaxVerifier {
   void CheckAttributes(const Call& call, const OpInfo& op);
   void CheckCallType(const Call& call);
   void CheckInspection(const Call& call);
-  bool CheckCallTirForm(const Call& call);
-  bool CheckInplaceIndices(const Call& call);
-  bool CheckInplaceOperand(const Call& call, const Type* output, const Expr* input, size_t index);
-  void CheckCallTirSignature(const Call& call);
+  void CheckCallTir(const Call& call, bool inplace);
 
   // Types.
   bool CheckType(const Type* type, const Node& at) {
@@ -94,7 +91,6 @@ class RelaxVerifier {
   void UseTypeSlow(const Type* type, const Node& at);
   void UseSymVars(const PrimExpr* e, const Node& at);
   void DefineSymVars(const Type* type, bool owned = true);
-  const Type* TypeOf(const Expr* e) const;
 
   // The location of a report: that of the node, or of the enclosing node if it has none.
   SourceSpan At(const Node& node) const;
