@@ -246,7 +246,7 @@ class ModulePrinter {
     } else {
       out.Append(name);
       out.Append(" = ");
-      RelaxPrinter(context).PrintExternFunc(To<ExternFunc>(item.entry->func));
+      RelaxExprPrinter(context).PrintExternFunc(To<ExternFunc>(item.entry->func));
     }
   }
 
@@ -286,7 +286,7 @@ std::string ExpressionToString(const Expr* expr) {
     const text::MetadataTable metadata;
     PrintNames names({"I", "T", "R"});
     text::PrintContext context{&module, options, out, names, metadata, 0};
-    text::RelaxPrinter(context).PrintValue(expr);
+    text::RelaxExprPrinter(context).Print(expr);
   }
   return result;
 }

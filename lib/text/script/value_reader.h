@@ -35,6 +35,9 @@ class ValueReader : public ParserCore {
            Error(value.span, "bad-number", "this integer exceeds the range of int64");
   }
 
+  // Within R.const, whose elements may be any integers that its type has.
+  void set_any_integer(bool any) { any_integer_ = any; }
+
   bool ParseNumber(PyValue& out);
   bool ParseString(PyValue& out);
   // At `metadata["kind"][i]`: the entry, which exists. Null after an error.
@@ -68,11 +71,12 @@ class ValueReader : public ParserCore {
   char CharAfterName() const;
 
  protected:
-  Arena scratch_;             // lists of values, until the function was read
-  bool any_integer_ = false;  // within R.const, whose elements may be any that its type has
+  Arena scratch_;  // lists of values, until the function was read
 
  private:
   bool Extreme(bool most, const PyArgs& args, PyValue& out);
+
+  bool any_integer_ = false;
 };
 
 }  // namespace iropt::text

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "expr_parser.h"
+#include "construct.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/op/op.h"
 #include "text/script/attr_text.h"
@@ -233,7 +233,7 @@ bool RelaxExprParser::ParseRelaxMember(PyValue& out) {
   if (!known_op && op_name == "stop_lift_params") known_op = FindGraphOpByScript("builtin.stop_lift_params");
   if (known_op) return ParseOpCall(*known_op, begin, out);
   bool known = false;
-  const bool ok = ParseConstructor(name, begin, out, known);
+  const bool ok = ParseConstructor(*this, name, begin, out, known);
   if (known) return ok;
   // R.Tensor(...) and the other types, as arguments.
   if (name[0] >= 'A' && name[0] <= 'Z') {
@@ -293,7 +293,7 @@ bool RelaxExprParser::Call(PyValue& out, uint32_t) {
   for (const PyKeyword& k : args.keywords) {
     if (k.name != "sinfo_args")
       return Error(k.span, "unknown-argument", fmt::format("a call has no argument '{}'", k.name));
-    type_args = TypeArguments(k.value);
+    type_args = TypeArguments(*this, k.value);
     if (!type_args) return false;
   }
   std::vector<const Expr*> operands;

@@ -3,12 +3,10 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "anf_builder.h"
-#include "iropt/ir/ndarray.h"
 #include "text/script/expr_grammar.h"
 #include "text/script/tir/prim_ops.h"
 #include "type_parser.h"
@@ -23,6 +21,11 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
 
   // Reads an expression, and converts it to a Relax one. Null after an error.
   const Expr* ParseExpr();
+  // Reads a value, or several with commas, which are a tuple. False after an error.
+  bool ParseValues(PyValue& value) {
+    const uint32_t begin = lex_.peek().begin;
+    return ParseValue(value) && (!At(TokenKind::kComma) || ParseTupleTail(value, false, begin));
+  }
   const Expr* ToExpr(const PyValue& value);
   // A dimension. Null after an error.
   const PrimExpr* ToDim(const PyValue& value);
@@ -37,6 +40,13 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
   // In a signature, a name that is not in scope becomes a new symbolic variable.
   bool in_signature() const { return in_signature_; }
   void set_in_signature(bool in) { in_signature_ = in; }
+
+  static std::string_view Keyword(std::string_view name);
+  // A call of the operator that began at the offset. False after an error, as for the next.
+  bool MakeOpCall(const OpInfo& op, std::span<const PyValue> positional, std::span<const PyKeyword> keywords,
+                  uint32_t begin, PyValue& out);
+  // The field of a tuple, `out`, at an index; as in Python, negative ones count from the end.
+  bool MakeProjection(const PyValue& index, Span span, PyValue& out);
 
  private:
   friend ExprGrammar<RelaxExprParser>;
@@ -59,32 +69,15 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
   bool Dict(PyValue& out);
   bool Lambda(PyValue& out);
   bool Metadata(const Node* node, Span span, PyValue& out);
-  static std::string_view Keyword(std::string_view name);
 
   // ---- operators (expr.cpp)
   bool Scalar(bool ok, Span span, PyValue& out);
   bool ParseTirMember(PyValue& out);
   bool ParseRelaxMember(PyValue& out);
   bool ParseOpCall(const OpInfo& op, uint32_t begin, PyValue& out);
-  bool MakeOpCall(const OpInfo& op, std::span<const PyValue> positional, std::span<const PyKeyword> keywords,
-                  uint32_t begin, PyValue& out);
 
   // ---- members of values (members.cpp)
-  bool MakeProjection(const PyValue& index, Span span, PyValue& out);
   bool ParseInspection(const struct Inspection& inspection, uint32_t begin, PyValue& out);
-
-  // ---- R.const, R.shape and the other functions that are not operators (construct.cpp)
-  bool ParseConstructor(std::string_view name, uint32_t begin, PyValue& out, bool& known);
-  bool ParseConst(uint32_t begin, PyValue& out);
-  bool ParseCallPacked(uint32_t begin, PyValue& out);
-  bool MakeLeaf(std::string_view name, std::span<const PyValue> args, Span span, PyValue& out);
-  bool MakeDistConst(std::span<const PyValue> args, Span span, PyValue& out);
-  bool MakeDevice(const PyArgs& args, PyValue& out);
-  bool MakeLinear(const PyArgs& args, uint32_t begin, PyValue& out);
-  bool MakeRelu6(const PyArgs& args, uint32_t begin, PyValue& out);
-  bool MakeTypedCall(std::string_view name, PyArgs& args, PyValue& out);
-  std::shared_ptr<NDArray> ConstArray(const PyValue& value, DataType dtype);
-  const TupleType* TypeArguments(const PyValue& value);
 
   AnfBuilder& anf_;
   RelaxTypeParser types_;

@@ -1,4 +1,5 @@
-// Expressions of Relax functions.
+#include "expr_printer.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,29 +13,29 @@
 #include "iropt/op/ops/call_tir.h"
 #include "iropt/op/ops/index.h"
 #include "iropt/support/stack.h"
-#include "printer.h"
+#include "prologue.h"
 #include "text/script/attr_text.h"
 #include "void_type.h"
 
 namespace iropt::text {
 
-void RelaxPrinter::PrintTopLevel(const Expr* expr) {
+void RelaxExprPrinter::PrintTopLevel(const Expr* expr) {
   const auto* tuple = As<Tuple>(expr);
-  if (!tuple || tuple->fields.size() < 2) return PrintExpr(expr);
+  if (!tuple || tuple->fields.size() < 2) return Print(expr);
   const bool outer = first_;
   first_ = true;
   PrintItems(tuple->fields);
   first_ = outer;
 }
 
-void RelaxPrinter::PrintItems(std::span<const Expr* const> items) {
+void RelaxExprPrinter::PrintItems(std::span<const Expr* const> items) {
   for (const Expr* item : items) {
     Separate();
-    PrintExpr(item);
+    Print(item);
   }
 }
 
-void RelaxPrinter::PrintExpr(const Expr* expr) {
+void RelaxExprPrinter::Print(const Expr* expr) {
   switch (expr->kind) {
     case NodeKind::kVar:
     case NodeKind::kDataflowVar: {
@@ -62,7 +63,7 @@ void RelaxPrinter::PrintExpr(const Expr* expr) {
     }
     case NodeKind::kTupleGetItem: {
       const auto* item = static_cast<const TupleGetItem*>(expr);
-      WithStack([&] { PrintExpr(item->tuple); });
+      WithStack([&] { Print(item->tuple); });
       out_.Append('[');
       out_.AppendInt(item->index);
       return out_.Append(']');
@@ -99,14 +100,14 @@ void RelaxPrinter::PrintExpr(const Expr* expr) {
   }
 }
 
-void RelaxPrinter::PrintPrimValue(const PrimExpr* value) {
+void RelaxExprPrinter::PrintPrimValue(const PrimExpr* value) {
   const bool wrapped = !context_.Since(TextVersion::kV0_26);
   if (wrapped) out_.Append("R.prim_value(");
   PrintPrimExpr(value, context_, ScriptDialect::kRelax);
   if (wrapped) out_.Append(')');
 }
 
-void RelaxPrinter::PrintExternFunc(const ExternFunc* function) {
+void RelaxExprPrinter::PrintExternFunc(const ExternFunc* function) {
   out_.Append("R.ExternFunc(");
   PrintString(function->global_symbol, out_);
   if (context_.Since(TextVersion::kV0_24) && function->type && !IsPackedFuncType(function->type)) {
@@ -116,12 +117,12 @@ void RelaxPrinter::PrintExternFunc(const ExternFunc* function) {
   out_.Append(')');
 }
 
-void RelaxPrinter::PrintCallee(const Expr* callee) {
+void RelaxExprPrinter::PrintCallee(const Expr* callee) {
   if (const auto* external = As<ExternFunc>(callee)) return PrintString(external->global_symbol, out_);
-  PrintExpr(callee);
+  Print(callee);
 }
 
-void RelaxPrinter::PrintCall(const Call* call) {
+void RelaxExprPrinter::PrintCall(const Call* call) {
   WithStack([&] {
     const bool outer = first_;
     if (const auto* op = As<Op>(call->op)) {
@@ -132,13 +133,13 @@ void RelaxPrinter::PrintCall(const Call* call) {
         out_.Append("R.call_packed(");
         PrintString(external->global_symbol, out_);
       } else {
-        PrintExpr(call->op);
+        Print(call->op);
         out_.Append('(');
       }
       first_ = external == nullptr;
       for (size_t i = 0; i < call->args.size(); ++i) {
         Separate();
-        i == 0 ? PrintCallee(call->args[0]) : PrintExpr(call->args[i]);
+        i == 0 ? PrintCallee(call->args[0]) : Print(call->args[i]);
       }
       if (const auto* record = call->attrs && external ? As<ObjectAttr>(call->attrs) : nullptr) {
         Separate();
@@ -154,7 +155,7 @@ void RelaxPrinter::PrintCall(const Call* call) {
 }
 
 // Operands by position, attributes by name, then the operands that are keywords in the script.
-void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
+void RelaxExprPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
   const bool distributed =
       op.form == ScriptForm::kOutTypes && call->type_args && HasDTensor(call->type_args) && op.id == op::kCallTir;
   out_.Append(distributed ? std::string_view("R.dist.call_tir") : op.script);
@@ -177,7 +178,7 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
     } else if (i == 1 && tir_vars) {
       PrintArgsWithScalars(To<Tuple>(call->args[1]), tir_vars);
     } else if (!PrintFlag(call->args[i], op, i)) {
-      PrintExpr(call->args[i]);
+      Print(call->args[i]);
     }
   }
   PrintLaterOperands(call, op);
@@ -205,13 +206,13 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
     Separate();
     out_.Append(op.args[i].name);
     out_.Append('=');
-    PrintExpr(call->args[i]);
+    Print(call->args[i]);
   }
   out_.Append(')');
 }
 
 // From 0.26 on, the flags of R.unique are booleans. False, with nothing printed, for other operands.
-bool RelaxPrinter::PrintFlag(const Expr* operand, const OpInfo& op, size_t i) {
+bool RelaxExprPrinter::PrintFlag(const Expr* operand, const OpInfo& op, size_t i) {
   const bool is_flag = op.id == op::kUnique && i > 0 && op.args[i].name != "axis";
   const auto* scalar = is_flag && context_.Since(TextVersion::kV0_26) ? As<PrimValue>(operand) : nullptr;
   const int64_t* value = scalar ? arith::AsInt(scalar->value) : nullptr;
@@ -221,12 +222,12 @@ bool RelaxPrinter::PrintFlag(const Expr* operand, const OpInfo& op, size_t i) {
 }
 
 // Returns whether the version has an attribute for the operand.
-bool RelaxPrinter::IsPrintedAsAttr(const OpInfo& op, size_t operand) const {
+bool RelaxExprPrinter::IsPrintedAsAttr(const OpInfo& op, size_t operand) const {
   return operand < op.args.size() && op.args[operand].attr_since && context_.Since(*op.args[operand].attr_since);
 }
 
 // The defaults of operands that TVM 0.18 lacks, which calls leave out.
-void RelaxPrinter::PrintLaterOperands(const Call* call, const OpInfo& op) {
+void RelaxExprPrinter::PrintLaterOperands(const Call* call, const OpInfo& op) {
   for (size_t i = call->args.size(); i < op.args.size(); ++i) {
     if (op.args[i].since == TextVersion::kV0_18 || !context_.Since(op.args[i].since)) return;
     const auto param = std::ranges::find_if(
@@ -238,7 +239,7 @@ void RelaxPrinter::PrintLaterOperands(const Call* call, const OpInfo& op) {
 }
 
 // (x, n): the arguments, and the scalars after them.
-void RelaxPrinter::PrintArgsWithScalars(const Tuple* args, const ShapeExpr* scalars) {
+void RelaxExprPrinter::PrintArgsWithScalars(const Tuple* args, const ShapeExpr* scalars) {
   const bool outer = first_;
   first_ = true;
   out_.Append('(');
@@ -251,7 +252,7 @@ void RelaxPrinter::PrintArgsWithScalars(const Tuple* args, const ShapeExpr* scal
   first_ = outer;
 }
 
-bool RelaxPrinter::HasDTensor(const TupleType* types) {
+bool RelaxExprPrinter::HasDTensor(const TupleType* types) {
   const Type* out = types->fields.empty() ? nullptr : types->fields[0];
   const auto* tuple = As<TupleType>(out);
   if (!tuple) return out && Is<DTensorType>(out);
@@ -262,7 +263,7 @@ bool RelaxPrinter::HasDTensor(const TupleType* types) {
 }
 
 // out_sinfo=: one type, or a list if the call returns a tuple.
-void RelaxPrinter::PrintOutTypes(const TupleType* types) {
+void RelaxExprPrinter::PrintOutTypes(const TupleType* types) {
   if (types->fields.empty()) return;
   Separate();
   out_.Append(context_.Since(TextVersion::kV0_26) ? "out_ty=" : "out_sinfo=");
@@ -276,7 +277,7 @@ void RelaxPrinter::PrintOutTypes(const TupleType* types) {
   out_.Append(']');
 }
 
-void RelaxPrinter::PrintTypeArgs(const TupleType* types) {
+void RelaxExprPrinter::PrintTypeArgs(const TupleType* types) {
   if (!types || types->fields.empty()) return;
   Separate();
   out_.Append(context_.Since(TextVersion::kV0_26) ? "ty_args=(" : "sinfo_args=(");
@@ -287,12 +288,12 @@ void RelaxPrinter::PrintTypeArgs(const TupleType* types) {
   out_.Append(types->fields.size() == 1 ? ",)" : ")");
 }
 
-std::string_view RelaxPrinter::AttrName(const OpAttr& attr) const {
+std::string_view RelaxExprPrinter::AttrName(const OpAttr& attr) const {
   return attr.renamed_since && context_.Since(*attr.renamed_since) ? attr.renamed : attr.name;
 }
 
 // The attributes of a device and those after them, without their names.
-void RelaxPrinter::PrintDevice(const ObjectAttr* record, const OpInfo& op) {
+void RelaxExprPrinter::PrintDevice(const ObjectAttr* record, const OpInfo& op) {
   Separate();
   out_.Append("R.device(");
   for (size_t i = 0; i < record->values.size(); ++i) {
@@ -308,16 +309,16 @@ void RelaxPrinter::PrintDevice(const ObjectAttr* record, const OpInfo& op) {
 }
 
 // pad_value=0.0: an operand as an attribute.
-void RelaxPrinter::PrintOperandAsAttr(const OpArg& arg, const Expr* operand) {
+void RelaxExprPrinter::PrintOperandAsAttr(const OpArg& arg, const Expr* operand) {
   Separate();
   out_.Append(arg.name);
   out_.Append('=');
   const auto* constant = As<Constant>(operand);
-  constant && constant->data->shape().empty() ? PrintElement(*constant->data, 0) : PrintExpr(operand);
+  constant && constant->data->shape().empty() ? PrintElement(*constant->data, 0) : Print(operand);
 }
 
 // The call has the operands that the version prints as attributes; null for others.
-void RelaxPrinter::PrintCallAttrs(const Attr* attrs, const OpInfo* op, const Call* call) {
+void RelaxExprPrinter::PrintCallAttrs(const Attr* attrs, const OpInfo* op, const Call* call) {
   if (!attrs) return;
   const auto print_operands = [&](size_t place) {
     for (size_t i = 0; call && i < call->args.size(); ++i) {
@@ -348,7 +349,7 @@ void RelaxPrinter::PrintCallAttrs(const Attr* attrs, const OpInfo* op, const Cal
   }
 }
 
-void RelaxPrinter::PrintConstant(const Constant* constant) {
+void RelaxExprPrinter::PrintConstant(const Constant* constant) {
   const NDArray& data = *constant->data;
   if (!IsInlineConstant(constant, context_.options)) {
     out_.Append("metadata[\"relax.expr.Constant\"][");
@@ -368,7 +369,7 @@ void RelaxPrinter::PrintConstant(const Constant* constant) {
   out_.Append(')');
 }
 
-void RelaxPrinter::PrintElements(const NDArray& data, size_t axis, int64_t& next) {
+void RelaxExprPrinter::PrintElements(const NDArray& data, size_t axis, int64_t& next) {
   if (axis == data.shape().size()) return PrintElement(data, next++);
   out_.Append('[');
   for (int64_t i = 0; i < data.shape()[axis]; ++i) {
@@ -378,7 +379,7 @@ void RelaxPrinter::PrintElements(const NDArray& data, size_t axis, int64_t& next
   out_.Append(']');
 }
 
-void RelaxPrinter::PrintElement(const NDArray& data, int64_t index) {
+void RelaxExprPrinter::PrintElement(const NDArray& data, int64_t index) {
   DispatchElement(data.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
     const auto value = Element<T>::Load(data.As<T>()[static_cast<size_t>(index)]);

@@ -10,6 +10,7 @@
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/infer/infer.h"
 #include "iropt/support/lookup.h"
+#include "symbolic_vars.h"
 #include "text/script/type_vars.h"
 
 namespace iropt::text {
@@ -44,25 +45,29 @@ bool RelaxFunctionParser::ParseDecorator(RelaxSignature& signature) {
   return Expect(TokenKind::kNewline, "a decorator");
 }
 
+namespace {
+
 // Statements like `n = T.int64(is_size_var=True)` at the start of the body determine the kind of the variable "n" of
 // the signature. They are read before the signature, by a separate lexer.
-void RelaxFunctionParser::ScanPrelude() {
-  const std::string_view text = lex_.buffer();
+void ScanPrelude(const ParserCore& p) {
   DiagnosticBuffer nowhere;
   DiagnosticEngine silent(&nowhere);
-  Lexer ahead(text, lex_.base(), lex_.peek().begin, lex_.end_offset(), silent);
+  Lexer ahead(p.lex_.buffer(), p.lex_.base(), p.lex_.peek().begin, p.lex_.end_offset(), silent);
   while (ahead.kind() != TokenKind::kEnd && !(ahead.kind() == TokenKind::kNewline)) ahead.Next();
   ahead.Next();
   if (ahead.kind() != TokenKind::kIndent) return;
   ahead.Next();
-  RelaxFunctionParser prelude({ahead, state_, ws_, symbols_, silent});
+  AnfBuilder anf(p.ws_, p.state_.module, silent);
+  RelaxExprParser prelude({ahead, p.state_, p.ws_, p.symbols_, silent}, anf);
   while (ahead.kind() == TokenKind::kName && (prelude.AtKeyword() || ahead.next_char() == ',')) {
     std::vector<Token> names;
-    if (!prelude.ParseTargets(names) || !prelude.ParseSymbolicVars(names) || ahead.kind() != TokenKind::kNewline)
+    if (!ReadTargets(prelude, names) || !ReadSymbolicVars(prelude, names) || ahead.kind() != TokenKind::kNewline)
       return;
     ahead.Next();
   }
 }
+
+}  // namespace
 
 bool RelaxFunctionParser::ParseSignature(RelaxSignature& signature) {
   if (!AcceptName("def")) return Unexpected("'def' after the decorator");
@@ -73,7 +78,7 @@ bool RelaxFunctionParser::ParseSignature(RelaxSignature& signature) {
   std::vector<std::string_view> type_params;
   if (!ReadTypeParams(*this, type_params)) return false;
   if (!At(TokenKind::kLParen)) return Unexpected("'(' and parameters");
-  ScanPrelude();
+  ScanPrelude(*this);
   for (const std::string_view param : type_params) {
     const Node* known = symbols_.Find(param);
     if (!known || state_.IsValueSymbol(known)) symbols_.Define(param, IRContext::Current().NewSymVar(param));

@@ -62,8 +62,6 @@ class RelaxFunctionParser : public ParserCore {
   bool ParseSuite();
   bool EndOfStatement() { return Expect(TokenKind::kNewline, "a statement"); }
   bool ParseBinding();
-  bool ParseRightHandSide(PyValue& value);
-  bool ParseTargets(std::vector<Token>& names);
   bool ParseUnpacking();
   bool Unpack(const PyValue& value, std::vector<PyValue>& items);
   // The type that a binding states for its variable; null if it states none.
@@ -73,9 +71,6 @@ class RelaxFunctionParser : public ParserCore {
     bool is_scalar = false;  // T.int64, as from TVM 0.26 on
   };
   bool BindValue(const Token& name, const Annotation& stated, const PyValue& value);
-  bool ParseSymbolicVars(std::span<const Token> names);
-  bool ParseSymbolicVar(const Token& name);
-  bool ParseMetaVar(const Token& name);
   bool ParseExprStatement();
   bool ParseRelaxStatement(bool& handled);
   bool ParseWith();
@@ -96,7 +91,6 @@ class RelaxFunctionParser : public ParserCore {
   const tir::Var* SymbolOfParam(std::string_view name);
   bool ParseNestedFunction();
   bool SkipNestedFunction();
-  void ScanPrelude();
   const Function* MakeFunction(const RelaxSignature& signature, const Expr* body);
   Sequence& sequence() { return *anf_.sequence(); }
 

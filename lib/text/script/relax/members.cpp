@@ -35,7 +35,6 @@ bool RelaxExprParser::Subscript(PyValue& out, uint32_t begin) {
   return MakeProjection(index, lex_.SpanFrom(begin), out);
 }
 
-// The field of a tuple, `out`, at an index; as in Python, negative ones count from the end.
 bool RelaxExprParser::MakeProjection(const PyValue& index, Span span, PyValue& out) {
   if (index.kind != Kind::kInt || index.integer < INT32_MIN || index.integer > INT32_MAX) {
     return Error(index.span, "bad-expression", "a tuple is indexed with an integer");

@@ -1,4 +1,3 @@
-// Functions, blocks and bindings. Expressions are in expr_printer.cpp.
 #include "printer.h"
 
 #include "iropt/infer/infer.h"
@@ -166,7 +165,7 @@ void RelaxPrinter::PrintBody(const Expr* body, const Var* target) {
     PrintAssignment(target, value, true);
   } else {
     out_.Append("return ");
-    PrintExpr(value);
+    exprs_.Print(value);
   }
 }
 
@@ -206,7 +205,7 @@ void RelaxPrinter::PrintBinding(const Binding* binding, bool is_output) {
       types_.Print(var->type);
     }
     out_.Append(" = R.match_cast(");
-    PrintExpr(cast->value);
+    exprs_.Print(cast->value);
     out_.Append(", ");
     types_.Print(cast->match_type);
     return out_.Append(')');
@@ -216,7 +215,7 @@ void RelaxPrinter::PrintBinding(const Binding* binding, bool is_output) {
   if (const auto* function = As<Function>(value)) return PrintNestedFunction(binding, function);
   context_.NewLine();
   // Only the list of outputs of a dataflow block names an empty tuple.
-  if (!is_output && IsVoid(value->type) && IsVoid(var->type)) return PrintExpr(value);
+  if (!is_output && IsVoid(value->type) && IsVoid(var->type)) return exprs_.Print(value);
   PrintAssignment(var, value, !HidesAnnotation(var, value));
 }
 
@@ -246,7 +245,7 @@ void RelaxPrinter::PrintAssignment(const Var* var, const Expr* value, bool annot
   if (number && number->dtype != type->dtype) number = nullptr;
   if (number && number->dtype.is_bool()) return out_.Append(number->value != 0 ? "True" : "False");
   if (number && number->dtype == DataType::Int(32)) return out_.AppendInt(number->value);
-  PrintTopLevel(value);
+  exprs_.PrintTopLevel(value);
 }
 
 void RelaxPrinter::PrintIf(const Var* var, const If* value) {
@@ -254,7 +253,7 @@ void RelaxPrinter::PrintIf(const Var* var, const If* value) {
   names_.Define(var);
   WithStack([&] {
     out_.Append("if ");
-    PrintExpr(value->cond);
+    exprs_.Print(value->cond);
     out_.Append(':');
     ++context_.indent;
     PrintScope(value->true_branch, var);

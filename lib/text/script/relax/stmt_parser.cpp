@@ -1,7 +1,6 @@
 // Statements of Relax functions.
 #include <fmt/format.h>
 
-#include <bit>
 #include <cmath>
 
 #include "function_parser.h"
@@ -10,6 +9,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/ir/limits.h"
 #include "iropt/support/stack.h"
+#include "symbolic_vars.h"
 #include "text/script/attr_text.h"
 #include "text/script/func_attrs.h"
 #include "text/script/type_vars.h"
@@ -86,7 +86,7 @@ bool RelaxFunctionParser::ParseBinding() {
     }
   }
   if (!Expect(TokenKind::kAssign, "a binding")) return false;
-  if (!annotation.type && ParseSymbolicVars({&name, 1})) return EndOfStatement();
+  if (!annotation.type && ReadSymbolicVars(exprs_, {&name, 1})) return EndOfStatement();
   // An alias of the module: cls = Module.
   if (At(TokenKind::kName) && lex_.text() == state_.module_name && lex_.next_char() != '.' && lex_.next_char() != '(' &&
       !symbols_.Find(lex_.text())) {
@@ -100,36 +100,20 @@ bool RelaxFunctionParser::ParseBinding() {
     return cast && EndOfStatement();
   }
   PyValue value;
-  bool ok = ParseRightHandSide(value);
+  bool ok = exprs_.ParseValues(value);
   ok = ok && BindValue(name, annotation, value);
   if (!ok) DefineFallback(lex_.text(name), annotation.type);
   return ok && EndOfStatement();
 }
 
-// A value, or several with commas, which are a tuple.
-bool RelaxFunctionParser::ParseRightHandSide(PyValue& value) {
-  const uint32_t begin = lex_.peek().begin;
-  return exprs_.ParseValue(value) && (!At(TokenKind::kComma) || exprs_.ParseTupleTail(value, false, begin));
-}
-
-// The names up to the '=' of `a, b = values`.
-bool RelaxFunctionParser::ParseTargets(std::vector<Token>& names) {
-  do {
-    if (At(TokenKind::kAssign) && !names.empty()) break;
-    if (!At(TokenKind::kName)) return Unexpected("the name of a variable");
-    names.push_back(lex_.Next());
-  } while (Accept(TokenKind::kComma));
-  return Expect(TokenKind::kAssign, "a binding");
-}
-
 // a, b = x, y and a, b = t: as in Python, all values are read before the first name is bound.
 bool RelaxFunctionParser::ParseUnpacking() {
   std::vector<Token> names;
-  if (!ParseTargets(names)) return false;
-  if (ParseSymbolicVars(names)) return EndOfStatement();
+  if (!ReadTargets(exprs_, names)) return false;
+  if (ReadSymbolicVars(exprs_, names)) return EndOfStatement();
   PyValue value;
   std::vector<PyValue> items;
-  bool ok = ParseRightHandSide(value) && Unpack(value, items);
+  bool ok = exprs_.ParseValues(value) && Unpack(value, items);
   if (ok && items.size() != names.size()) {
     ok = Error(Span::Of(lex_.SpanOf(names[0]).begin, lex_.SpanOf(names.back()).end()), "bad-unpacking",
                fmt::format("cannot unpack {} into {}", Counted(items.size(), "value", "values"),
@@ -223,74 +207,6 @@ bool RelaxFunctionParser::BindValue(const Token& name, const Annotation& stated,
   const Var* var = anf_.NewVar(text, type, lex_.SpanOf(name));
   anf_.Bind(var, expr, lex_.SpanFrom(name.begin));
   symbols_.Define(text, var);
-  return true;
-}
-
-// n = T.int64(), or m, n = T.int64(), I.meta_var(4): the names were read. False, with nothing read, if other values
-// follow.
-bool RelaxFunctionParser::ParseSymbolicVars(std::span<const Token> names) {
-  const Prefix prefix = AtPrefix();
-  const bool grouped = names.size() > 1 && At(TokenKind::kLParen);
-  if (!grouped && prefix != Prefix::kTir && prefix != Prefix::kIr) return false;
-  const Lexer::State start = lex_.Save();
-  if (grouped) lex_.Next();
-  bool ok = true;
-  for (size_t i = 0; ok && i < names.size(); ++i)
-    ok = (i == 0 || Accept(TokenKind::kComma)) && (ParseMetaVar(names[i]) || ParseSymbolicVar(names[i]));
-  if (ok && grouped) {
-    Accept(TokenKind::kComma);
-    ok = Accept(TokenKind::kRParen);
-  }
-  if (!ok) lex_.Restore(start);
-  return ok;
-}
-
-// I.meta_var(16): the name stands for the number. False if something else is there.
-bool RelaxFunctionParser::ParseMetaVar(const Token& name) {
-  if (AtPrefix() != Prefix::kIr) return false;
-  const Lexer::State start = lex_.Save();
-  lex_.Next();
-  PyValue value;
-  const bool is_meta = DottedName() == "meta_var" && Accept(TokenKind::kLParen) && exprs_.ParseValue(value) &&
-                       (value.is(PyValue::Kind::kPrim) || value.is(PyValue::Kind::kInt)) && Accept(TokenKind::kRParen);
-  if (!is_meta) return lex_.Restore(start), false;
-  const PrimExpr* number = value.is(PyValue::Kind::kPrim) ? value.prim : IRContext::Current().Int(value.integer);
-  symbols_.Define(lex_.text(name), number);
-  return true;
-}
-
-// T.int64(), T.int64(is_size_var=True), T.Var("n", "int64") or T.SizeVar("n", "int64"): the definition of a symbolic
-// variable, which the signature may have named before. False if something else is there.
-bool RelaxFunctionParser::ParseSymbolicVar(const Token& name) {
-  if (AtPrefix() != Prefix::kTir) return false;
-  lex_.Next();
-  const std::string_view member = DottedName();
-  const std::string_view text = lex_.text(name);
-  bool size_var = member == "SizeVar";
-  std::optional<DataType> dtype;
-  if (!At(TokenKind::kLParen)) return false;
-  if (size_var || member == "Var") {
-    lex_.Next();
-    if (!At(TokenKind::kString) || ParseStringLiteral() != text) return false;
-    if (Accept(TokenKind::kComma) && !At(TokenKind::kRParen)) {
-      AcceptKeyword("dtype");
-      dtype = At(TokenKind::kString) ? DataType::Parse(ParseStringLiteral()) : std::nullopt;
-    }
-  } else {
-    dtype = DataType::Parse(member);
-    lex_.Next();
-    const bool size = AcceptKeyword("is_size_var");
-    if (size || AcceptKeyword("is_unknown_type")) {
-      size_var = size && AtName("True");
-      if (!AcceptName("True") && !AcceptName("False")) return false;
-    }
-  }
-  Accept(TokenKind::kComma);
-  if (!dtype || !dtype->is_scalar() || !std::has_single_bit(dtype->bits) || !Accept(TokenKind::kRParen)) return false;
-  const Node* known = symbols_.Find(text);
-  if (known && PrimExpr::ClassOf(known->kind) && static_cast<const PrimExpr*>(known)->dtype == *dtype) return true;
-  symbols_.Define(text, IRContext::Current().NewSymVar(text, *dtype, size_var));
-  types_.Invalidate();
   return true;
 }
 
@@ -517,7 +433,7 @@ bool RelaxFunctionParser::ParseReturn() {
   if (sequence().is_branch) return Error(lex_.SpanFrom(begin), "syntax", "a branch can't return");
   if (sequence().in_dataflow) return Error(lex_.SpanFrom(begin), "syntax", "a dataflow block can't return");
   PyValue value;
-  if (!ParseRightHandSide(value)) return false;
+  if (!exprs_.ParseValues(value)) return false;
   const Expr* expr = exprs_.ToExpr(value);
   expr = expr ? anf_.FlattenOperand(expr) : nullptr;
   if (!expr) return false;
@@ -547,7 +463,7 @@ bool RelaxFunctionParser::ParseMacroBody(const Macro& macro, PyValue& out) {
       if (!ParseStatement()) return false;
       continue;
     }
-    if (!ParseRightHandSide(out) || !EndOfStatement()) return false;
+    if (!exprs_.ParseValues(out) || !EndOfStatement()) return false;
     if (At(TokenKind::kDedent) || At(TokenKind::kEnd)) return true;
     return ErrorHere("syntax", "nothing may follow the return statement");
   }
