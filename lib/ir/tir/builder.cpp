@@ -6,6 +6,16 @@
 
 namespace iropt::tir {
 
+namespace {
+
+const PrimExpr* MakeTrue(Workspace& workspace, Span span) {
+  auto* value = workspace.New<IntImm>(DataType::Bool(), 1);
+  value->set_span(span);
+  return value;
+}
+
+}  // namespace
+
 const Buffer* MakeBuffer(Workspace& workspace, const BufferSpec& spec, std::string_view name, Span span) {
   name = workspace.arena().CopyString(name);
   const Var* data = spec.data;
@@ -44,25 +54,25 @@ const Buffer* MakeBuffer(Workspace& workspace, const BufferSpec& spec, std::stri
 
 void StmtBuilder::Store(const Buffer* buffer, std::span<const PrimExpr* const> indices, const PrimExpr* value) {
   IROPT_CHECK(indices.size() == buffer->shape.size(), "{} indices for '{}'", indices.size(), buffer->name);
-  Emit(workspace_.New<BufferStore>(buffer, value, workspace_.Copy(indices)));
+  Emit(workspace().New<BufferStore>(buffer, value, workspace().Copy(indices)));
 }
 
 const PrimExpr* StmtBuilder::Load(const Buffer* buffer, std::span<const PrimExpr* const> indices) {
   IROPT_CHECK(indices.size() == buffer->shape.size(), "{} indices for '{}'", indices.size(), buffer->name);
-  return workspace_.New<BufferLoad>(buffer->dtype, buffer, workspace_.Copy(indices));
+  return workspace().New<BufferLoad>(buffer->dtype, buffer, workspace().Copy(indices));
 }
 
 // ---- Statements with a body
 
 LoopFrame StmtBuilder::For(std::string_view name, const PrimExpr* min, const PrimExpr* extent, ForKind kind,
                            const DictAttr* annotations) {
-  const Var* var = workspace_.NewPrimVar(name, extent->dtype);
+  const Var* var = workspace().NewPrimVar(name, extent->dtype);
   Open<tir::For>(Span(), var, min, extent, kind, nullptr, nullptr, annotations);
   return {Frame(*this, depth() - 1), {var}};
 }
 
 LoopFrame StmtBuilder::For(std::string_view name, const PrimExpr* extent, ForKind kind) {
-  return For(name, workspace_.New<IntImm>(extent->dtype, 0), extent, kind);
+  return For(name, workspace().New<IntImm>(extent->dtype, 0), extent, kind);
 }
 
 LoopFrame StmtBuilder::Grid(std::span<const std::string_view> names, std::span<const PrimExpr* const> extents) {
@@ -70,8 +80,8 @@ LoopFrame StmtBuilder::Grid(std::span<const std::string_view> names, std::span<c
   Frame frame(*this, depth());
   std::vector<const Var*> vars;
   for (size_t i = 0; i < names.size(); ++i) {
-    vars.push_back(workspace_.NewPrimVar(names[i], extents[i]->dtype));
-    Open<tir::For>(Span(), vars[i], workspace_.New<IntImm>(extents[i]->dtype, 0), extents[i], ForKind::kSerial, nullptr,
+    vars.push_back(workspace().NewPrimVar(names[i], extents[i]->dtype));
+    Open<tir::For>(Span(), vars[i], workspace().New<IntImm>(extents[i]->dtype, 0), extents[i], ForKind::kSerial, nullptr,
                    nullptr, DictAttr::Empty());
   }
   return {std::move(frame), std::move(vars)};
@@ -93,22 +103,24 @@ Frame StmtBuilder::Else() {
 }
 
 VarFrame StmtBuilder::Let(std::string_view name, const PrimExpr* value) {
-  const Var* var = workspace_.NewPrimVar(name, value->dtype);
+  const Var* var = workspace().NewPrimVar(name, value->dtype);
   return {FrameOf<LetStmt>(var, value, nullptr), var};
 }
 
 VarFrame StmtBuilder::Allocate(std::string_view name, DataType dtype, std::span<const PrimExpr* const> extents,
                                std::string_view scope) {
-  const Var* var = workspace_.NewPrimVar(name, DataType::Handle(), PointerInfo::Get(dtype, scope));
-  return {FrameOf<tir::Allocate>(var, dtype, workspace_.Copy(extents), True(Span()), DictAttr::Empty(), nullptr), var};
+  const Var* var = workspace().NewPrimVar(name, DataType::Handle(), PointerInfo::Get(dtype, scope));
+  return {FrameOf<tir::Allocate>(var, dtype, workspace().Copy(extents), MakeTrue(workspace(), Span()),
+                                 DictAttr::Empty(), nullptr),
+          var};
 }
 
 Frame StmtBuilder::Attr(const Node* node, std::string_view key, const PrimExpr* value) {
-  return FrameOf<AttrStmt>(node, workspace_.arena().CopyString(key), value, nullptr);
+  return FrameOf<AttrStmt>(node, workspace().arena().CopyString(key), value, nullptr);
 }
 
 Frame StmtBuilder::Assert(const PrimExpr* condition, std::string_view message) {
-  return FrameOf<AssertStmt>(condition, workspace_.New<StringImm>(workspace_.arena().CopyString(message)), nullptr);
+  return FrameOf<AssertStmt>(condition, workspace().New<StringImm>(workspace().arena().CopyString(message)), nullptr);
 }
 
 // ---- Blocks
@@ -125,18 +137,18 @@ Frame StmtBuilder::Init() {
   return Frame(*this, depth() - 1);
 }
 
-BlockScope& StmtBuilder::CurrentBlock() {
+BlockScope& StmtStack::CurrentBlock() {
   IROPT_CHECK(!blocks_.empty(), "outside of blocks");
   return blocks_.back();
 }
 
 const Var* StmtBuilder::Axis(IterVarType type, std::string_view name, const PrimExpr* extent, const PrimExpr* binding) {
-  const auto* dom = workspace_.New<Range>(workspace_.New<IntImm>(extent->dtype, 0), extent);
+  const auto* dom = workspace().New<Range>(workspace().New<IntImm>(extent->dtype, 0), extent);
   return Axis(type, name, dom, binding, extent->dtype);
 }
 
-Var* StmtBuilder::Axis(IterVarType type, std::string_view name, const Range* dom, const PrimExpr* binding,
-                       DataType dtype, Span span) {
+Var* StmtStack::Axis(IterVarType type, std::string_view name, const Range* dom, const PrimExpr* binding, DataType dtype,
+                     Span span) {
   Var* var = workspace_.NewPrimVar(name, dtype);
   var->set_span(span);
   auto* iter_var = workspace_.New<IterVar>(dom, var, type);
@@ -145,19 +157,19 @@ Var* StmtBuilder::Axis(IterVarType type, std::string_view name, const Range* dom
   return var;
 }
 
-void StmtBuilder::Axis(const IterVar* iter_var, const PrimExpr* binding) {
+void StmtStack::Axis(const IterVar* iter_var, const PrimExpr* binding) {
   BlockScope& scope = CurrentBlock();
   scope.iter_vars.push_back(iter_var);
   if (binding) scope.iter_values.push_back(binding);
 }
 
 const Buffer* StmtBuilder::AllocBuffer(std::string_view name, const BufferSpec& spec) {
-  const Buffer* buffer = MakeBuffer(workspace_, spec, name);
+  const Buffer* buffer = MakeBuffer(workspace(), spec, name);
   AllocBuffer(buffer);
   return buffer;
 }
 
-void StmtBuilder::OpenBlock(std::string_view name, bool realize, Span span) {
+void StmtStack::OpenBlock(std::string_view name, bool realize, Span span) {
   Push(OpenKind::kBlock);
   BlockScope& scope = blocks_.emplace_back();
   scope.name = workspace_.arena().CopyString(name);
@@ -170,25 +182,19 @@ void StmtBuilder::OpenBlock(std::string_view name, bool realize, Span span) {
 
 // ---- Closing
 
-void StmtBuilder::OpenIf(const PrimExpr* condition, Span span) {
+void StmtStack::OpenIf(const PrimExpr* condition, Span span) {
   Push(OpenKind::kIf);
   conditionals_.push_back({condition, nullptr, nullptr, span});
 }
 
-std::optional<StmtBuilder::Branches> StmtBuilder::open_if() const {
+std::optional<StmtStack::Branches> StmtStack::open_if() const {
   if (open_.empty() || open_.back().kind != OpenKind::kIf) return std::nullopt;
   const Conditional& c = conditionals_.back();
   return Branches{c.then_case != nullptr, c.else_case != nullptr, c.span};
 }
 
-const PrimExpr* StmtBuilder::True(Span span) {
-  auto* value = workspace_.New<IntImm>(DataType::Bool(), 1);
-  value->set_span(span);
-  return value;
-}
-
 // The statements since `start` as one statement; T.evaluate(0) if there are none.
-const Stmt* StmtBuilder::TakeStatements(size_t start) {
+const Stmt* StmtStack::TakeStatements(size_t start) {
   const std::span<const Stmt* const> all = std::span<const Stmt* const>(stmts_).subspan(start);
   const Stmt* result = all.empty() ? workspace_.New<tir::Evaluate>(workspace_.New<IntImm>(DataType::Int(32), 0))
                                    : MakeSeq(workspace_, all);
@@ -196,14 +202,14 @@ const Stmt* StmtBuilder::TakeStatements(size_t start) {
   return result;
 }
 
-const Stmt* StmtBuilder::TakeBody() {
+const Stmt* StmtStack::TakeBody() {
   IROPT_CHECK(!open_.empty() && open_.back().kind == OpenKind::kFree, "no free statements are open");
   const size_t start = open_.back().start;
   open_.pop_back();
   return TakeStatements(start);
 }
 
-bool StmtBuilder::Enclose(const Stmt* node, const Stmt* outer) {
+bool StmtStack::Enclose(const Stmt* node, const Stmt* outer) {
   for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
     if (open->node != node) continue;
     open->node = outer;
@@ -212,11 +218,11 @@ bool StmtBuilder::Enclose(const Stmt* node, const Stmt* outer) {
   return false;
 }
 
-void StmtBuilder::CloseTo(size_t depth) {
+void StmtStack::CloseTo(size_t depth) {
   while (open_.size() > depth) Close();
 }
 
-void StmtBuilder::Close() {
+void StmtStack::Close() {
   const OpenStmt open = open_.back();
   open_.pop_back();
   if (open.kind == OpenKind::kIf) return CloseIf(open.start);
@@ -232,7 +238,7 @@ void StmtBuilder::Close() {
   }
 }
 
-void StmtBuilder::CloseIf(size_t start) {
+void StmtStack::CloseIf(size_t start) {
   const Conditional c = conditionals_.back();
   conditionals_.pop_back();
   stmts_.resize(start);
@@ -242,7 +248,7 @@ void StmtBuilder::CloseIf(size_t start) {
   Emit(stmt);
 }
 
-void StmtBuilder::CloseBlock(const Stmt* body) {
+void StmtStack::CloseBlock(const Stmt* body) {
   const BlockScope scope = std::move(blocks_.back());
   blocks_.pop_back();
   List<const BufferRegion*> reads, writes;
@@ -255,13 +261,13 @@ void StmtBuilder::CloseBlock(const Stmt* body) {
   if (!scope.reads || !scope.writes) incomplete_.push_back({block, !scope.reads, !scope.writes});
   if (!scope.realize) return Emit(block);
   has_blocks_ = true;
-  auto* realize = workspace_.New<BlockRealize>(workspace_.Copy(scope.iter_values),
-                                               scope.predicate ? scope.predicate : True(scope.span), block);
+  auto* realize = workspace_.New<BlockRealize>(
+      workspace_.Copy(scope.iter_values), scope.predicate ? scope.predicate : MakeTrue(workspace_, scope.span), block);
   realize->set_span(scope.span);
   Emit(realize);
 }
 
-void StmtBuilder::Rollback(const Mark& mark) {
+void StmtStack::Rollback(const Mark& mark) {
   const auto shrink = [](auto& items, size_t size) {
     while (items.size() > size) items.pop_back();
   };
@@ -271,7 +277,7 @@ void StmtBuilder::Rollback(const Mark& mark) {
   shrink(conditionals_, mark.conditionals);
 }
 
-const Stmt* StmtBuilder::Finish() {
+const Stmt* StmtStack::Finish() {
   CloseTo(0);
   const Stmt* body = TakeStatements(0);
   const auto* top = As<BlockRealize>(body);
@@ -281,7 +287,7 @@ const Stmt* StmtBuilder::Finish() {
                                           List<const BufferRegion*>(), "root", workspace_.Copy(root_allocs_),
                                           List<const MatchBufferRegion*>(), DictAttr::Empty(), nullptr, body);
   root->set_span(body->span());
-  auto* realize = workspace_.New<BlockRealize>(List<const PrimExpr*>(), True(body->span()), root);
+  auto* realize = workspace_.New<BlockRealize>(List<const PrimExpr*>(), MakeTrue(workspace_, body->span()), root);
   realize->set_span(body->span());
   return realize;
 }

@@ -7,6 +7,7 @@
 #include "iropt/ir/target.h"
 #include "iropt/support/stack.h"
 #include "text/script/tir/functions.h"
+#include "text/script/tir/lambdas.h"
 
 namespace iropt::text {
 namespace {
@@ -58,7 +59,8 @@ const Attr* ParseAttr(ParserCore::Shared shared, ScriptDialect mode, Precedence 
 }
 
 const Attr* ParseIndexMapLambda(ParserCore::Shared shared) {
-  return ScalarParser(shared).ParseMapping(DataType::Int(64), nullptr);
+  ScalarParser parser(shared);
+  return ParseMapping(parser, DataType::Int(64), nullptr);
 }
 
 bool AtAttrConstructor(const ParserCore::Shared& shared) { return ScalarParser(shared).AtAttribute(); }

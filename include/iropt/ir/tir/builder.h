@@ -84,18 +84,18 @@ struct IncompleteBlock {
   bool writes;  // are missing
 };
 
-class StmtBuilder;
+class StmtStack;
 
 // Closes the statements that were opened since its construction.
 class [[nodiscard]] Frame {
  public:
-  explicit Frame(StmtBuilder& builder, size_t depth) : builder_(&builder), depth_(depth) {}
-  Frame(Frame&& other) noexcept : builder_(std::exchange(other.builder_, nullptr)), depth_(other.depth_) {}
+  explicit Frame(StmtStack& stack, size_t depth) : stack_(&stack), depth_(depth) {}
+  Frame(Frame&& other) noexcept : stack_(std::exchange(other.stack_, nullptr)), depth_(other.depth_) {}
   Frame& operator=(Frame&&) = delete;
   ~Frame();
 
  private:
-  StmtBuilder* builder_;
+  StmtStack* stack_;
   size_t depth_;
 };
 
@@ -109,72 +109,15 @@ struct [[nodiscard]] VarFrame : Frame {
   VarFrame(Frame frame, const Var* v) : Frame(std::move(frame)), var(v) {}
 };
 
-class StmtBuilder {
+// The statements that are open, and what they hold so far.
+class StmtStack {
  public:
-  explicit StmtBuilder(Workspace& workspace) : workspace_(workspace) {}
-  StmtBuilder(const StmtBuilder&) = delete;
-  StmtBuilder& operator=(const StmtBuilder&) = delete;
+  explicit StmtStack(Workspace& workspace) : workspace_(workspace) {}
+  StmtStack(const StmtStack&) = delete;
+  StmtStack& operator=(const StmtStack&) = delete;
 
   Workspace& workspace() { return workspace_; }
-
-  // ---- Statements without a body
   void Emit(const Stmt* stmt) { stmts_.push_back(stmt); }
-  void Evaluate(const PrimExpr* value) { Emit(workspace_.New<tir::Evaluate>(value)); }
-  // buffer[indices] = value
-  void Store(const Buffer* buffer, std::span<const PrimExpr* const> indices, const PrimExpr* value);
-  void Store(const Buffer* buffer, std::initializer_list<const PrimExpr*> indices, const PrimExpr* value) {
-    Store(buffer, std::span(indices.begin(), indices.size()), value);
-  }
-  // buffer[indices] as an expression
-  const PrimExpr* Load(const Buffer* buffer, std::span<const PrimExpr* const> indices);
-  const PrimExpr* Load(const Buffer* buffer, std::initializer_list<const PrimExpr*> indices) {
-    return Load(buffer, std::span(indices.begin(), indices.size()));
-  }
-
-  // ---- Loops, conditions, bindings, memory
-  // for name in range(extent), with variables of the dtype of the extent.
-  LoopFrame For(std::string_view name, const PrimExpr* extent, ForKind kind = ForKind::kSerial);
-  LoopFrame For(std::string_view name, const PrimExpr* min, const PrimExpr* extent, ForKind kind,
-                const DictAttr* annotations = DictAttr::Empty());
-  // A nest of serial loops.
-  LoopFrame Grid(std::span<const std::string_view> names, std::span<const PrimExpr* const> extents);
-  LoopFrame Grid(std::initializer_list<std::string_view> names, std::initializer_list<const PrimExpr*> extents) {
-    return Grid(std::span(names.begin(), names.size()), std::span(extents.begin(), extents.size()));
-  }
-  Frame While(const PrimExpr* condition) { return FrameOf<tir::While>(condition, nullptr); }
-  // With Then, and perhaps Else, directly inside.
-  Frame If(const PrimExpr* condition);
-  Frame Then();
-  Frame Else();
-  VarFrame Let(std::string_view name, const PrimExpr* value);
-  // The pointer to new memory.
-  VarFrame Allocate(std::string_view name, DataType dtype, std::span<const PrimExpr* const> extents,
-                    std::string_view scope = "global");
-  Frame DeclBuffer(const Buffer* buffer) { return FrameOf<tir::DeclBuffer>(buffer, nullptr); }
-  Frame Attr(const Node* node, std::string_view key, const PrimExpr* value);
-  Frame Assert(const PrimExpr* condition, std::string_view message);
-
-  // ---- Blocks
-  Frame Block(std::string_view name);
-  // The initialization of a reduction, directly in its block.
-  Frame Init();
-  // An axis of the innermost block, with the dtype of its extent: min is 0 unless a range is given.
-  const Var* Axis(IterVarType type, std::string_view name, const PrimExpr* extent, const PrimExpr* binding);
-  // `binding` is null if the block has no BlockRealize.
-  Var* Axis(IterVarType type, std::string_view name, const Range* dom, const PrimExpr* binding, DataType dtype,
-            Span span = {});
-  void Axis(const IterVar* iter_var, const PrimExpr* binding);
-  // The regions that the innermost block accesses, if they are not to be detected.
-  void Reads(std::vector<const BufferRegion*> regions) { CurrentBlock().reads = std::move(regions); }
-  void Writes(std::vector<const BufferRegion*> regions) { CurrentBlock().writes = std::move(regions); }
-  void Where(const PrimExpr* predicate) { CurrentBlock().predicate = predicate; }
-  // A buffer of the innermost block, or of the root block of the function.
-  const Buffer* AllocBuffer(std::string_view name, const BufferSpec& spec);
-  void AllocBuffer(const Buffer* buffer) { (block() ? block()->allocs : root_allocs_).push_back(buffer); }
-  // Null outside of blocks.
-  BlockScope* block() { return blocks_.empty() ? nullptr : &blocks_.back(); }
-
-  // ---- Without frames
   // Makes a statement whose body is emitted next.
   template <class T, class... A>
   T* Open(Span span, A&&... args) {
@@ -221,6 +164,20 @@ class StmtBuilder {
   const Stmt* Finish();
   const std::vector<IncompleteBlock>& incomplete_blocks() const { return incomplete_; }
 
+  // ---- The innermost block
+  // `binding` is null if the block has no BlockRealize.
+  Var* Axis(IterVarType type, std::string_view name, const Range* dom, const PrimExpr* binding, DataType dtype,
+            Span span = {});
+  void Axis(const IterVar* iter_var, const PrimExpr* binding);
+  // The regions that the innermost block accesses, if they are not to be detected.
+  void Reads(std::vector<const BufferRegion*> regions) { CurrentBlock().reads = std::move(regions); }
+  void Writes(std::vector<const BufferRegion*> regions) { CurrentBlock().writes = std::move(regions); }
+  void Where(const PrimExpr* predicate) { CurrentBlock().predicate = predicate; }
+  // A buffer of the innermost block, or of the root block of the function.
+  void AllocBuffer(const Buffer* buffer) { (block() ? block()->allocs : root_allocs_).push_back(buffer); }
+  // Null outside of blocks.
+  BlockScope* block() { return blocks_.empty() ? nullptr : &blocks_.back(); }
+
  private:
   enum class OpenKind : uint8_t { kBody, kBlock, kInit, kIf, kThen, kElse, kFree };
   struct OpenStmt {
@@ -239,16 +196,10 @@ class StmtBuilder {
   void Push(OpenKind kind, const Stmt* node = nullptr, const Stmt** body = nullptr) {
     open_.push_back({kind, node, body, stmts_.size()});
   }
-  template <class T, class... A>
-  Frame FrameOf(A&&... args) {
-    Open<T>(Span(), std::forward<A>(args)...);
-    return Frame(*this, depth() - 1);
-  }
   BlockScope& CurrentBlock();
   const Stmt* TakeStatements(size_t start);
   void CloseBlock(const Stmt* body);
   void CloseIf(size_t start);
-  const PrimExpr* True(Span span);
 
   Workspace& workspace_;
   std::vector<const Stmt*> stmts_;
@@ -261,8 +212,68 @@ class StmtBuilder {
 };
 
 inline Frame::~Frame() {
-  if (builder_) builder_->CloseTo(depth_);
+  if (stack_) stack_->CloseTo(depth_);
 }
+
+// Opens statements by frames, which close them.
+class StmtBuilder : public StmtStack {
+ public:
+  using StmtStack::StmtStack;
+
+  // ---- Statements without a body
+  void Evaluate(const PrimExpr* value) { Emit(workspace().New<tir::Evaluate>(value)); }
+  // buffer[indices] = value
+  void Store(const Buffer* buffer, std::span<const PrimExpr* const> indices, const PrimExpr* value);
+  void Store(const Buffer* buffer, std::initializer_list<const PrimExpr*> indices, const PrimExpr* value) {
+    Store(buffer, std::span(indices.begin(), indices.size()), value);
+  }
+  // buffer[indices] as an expression
+  const PrimExpr* Load(const Buffer* buffer, std::span<const PrimExpr* const> indices);
+  const PrimExpr* Load(const Buffer* buffer, std::initializer_list<const PrimExpr*> indices) {
+    return Load(buffer, std::span(indices.begin(), indices.size()));
+  }
+
+  // ---- Loops, conditions, bindings, memory
+  // for name in range(extent), with variables of the dtype of the extent.
+  LoopFrame For(std::string_view name, const PrimExpr* extent, ForKind kind = ForKind::kSerial);
+  LoopFrame For(std::string_view name, const PrimExpr* min, const PrimExpr* extent, ForKind kind,
+                const DictAttr* annotations = DictAttr::Empty());
+  // A nest of serial loops.
+  LoopFrame Grid(std::span<const std::string_view> names, std::span<const PrimExpr* const> extents);
+  LoopFrame Grid(std::initializer_list<std::string_view> names, std::initializer_list<const PrimExpr*> extents) {
+    return Grid(std::span(names.begin(), names.size()), std::span(extents.begin(), extents.size()));
+  }
+  Frame While(const PrimExpr* condition) { return FrameOf<tir::While>(condition, nullptr); }
+  // With Then, and perhaps Else, directly inside.
+  Frame If(const PrimExpr* condition);
+  Frame Then();
+  Frame Else();
+  VarFrame Let(std::string_view name, const PrimExpr* value);
+  // The pointer to new memory.
+  VarFrame Allocate(std::string_view name, DataType dtype, std::span<const PrimExpr* const> extents,
+                    std::string_view scope = "global");
+  Frame DeclBuffer(const Buffer* buffer) { return FrameOf<tir::DeclBuffer>(buffer, nullptr); }
+  Frame Attr(const Node* node, std::string_view key, const PrimExpr* value);
+  Frame Assert(const PrimExpr* condition, std::string_view message);
+
+  // ---- Blocks
+  Frame Block(std::string_view name);
+  // The initialization of a reduction, directly in its block.
+  Frame Init();
+  // An axis of the innermost block, with the dtype of its extent: min is 0 unless a range is given.
+  const Var* Axis(IterVarType type, std::string_view name, const PrimExpr* extent, const PrimExpr* binding);
+  using StmtStack::Axis;
+  // A buffer of the innermost block, or of the root block of the function.
+  const Buffer* AllocBuffer(std::string_view name, const BufferSpec& spec);
+  using StmtStack::AllocBuffer;
+
+ private:
+  template <class T, class... A>
+  Frame FrameOf(A&&... args) {
+    Open<T>(Span(), std::forward<A>(args)...);
+    return Frame(*this, depth() - 1);
+  }
+};
 
 // A function: its parameters, and the statements of its body.
 class FuncBuilder : public StmtBuilder {

@@ -11,6 +11,16 @@ namespace {
 
 using Kind = PyValue::Kind;
 
+// The head of one or several loops.
+struct LoopHeader {
+  tir::ForKind kind = tir::ForKind::kSerial;
+  Ranges domains;
+  InlineVector<DataType, 8> dtypes;  // of the loop variables
+  const PrimExpr* step = nullptr;    // null for 1
+  const DictAttr* annotations = DictAttr::Empty();
+  std::string_view thread;
+};
+
 struct LoopName {
   std::string_view name;
   tir::ForKind kind;
@@ -128,100 +138,101 @@ bool ReadLoop(ScalarParser& p, PyArgs& args, std::string_view what, LoopHeader& 
   return AddLoops(p, *v[0], v[1], step, header);
 }
 
-}  // namespace
-
-// The variable of the pragma right before the loop, if it has the name of the loop's variable: pragmas stand around the
-// loop whose variable they name. Null for other loops.
-const tir::Var* TirParser::VarOfPragma(const Target& target, const LoopHeader& header) const {
-  const tir::Var* var = pragma_.var;
-  const bool is_next = var && pragma_.stmts == build_.mark().stmts && pragma_.depth == build_.depth();
-  if (!is_next || target.is_list || header.domains.size() != 1 || var->dtype != header.dtypes[0]) return nullptr;
-  return symbols_.Find(lex_.text(target.name)) == var ? var : nullptr;
-}
-
-bool TirParser::ParseFor() {
-  const uint32_t begin = lex_.Next().begin;
-  Target target;
-  if (!targets_.ParseTargets(target)) return false;
-  if (!AcceptName("in")) return Unexpected("'in'");
-  LoopHeader header;
-  int parentheses = 0;
-  while (Accept(TokenKind::kLParen)) ++parentheses;
-  const Span header_span = SpanHere();
-  if (!ParseLoopHeader(header)) return false;
-  for (; parentheses > 0; --parentheses) {
-    if (!Expect(TokenKind::kRParen, "a loop in parentheses")) return false;
-  }
-  const Span span = lex_.SpanFrom(begin);
-  const size_t outer_loops = loops_.size();
-  const size_t depth = build_.depth();
-  const tir::Var* known = VarOfPragma(target, header);
-  symbols_.PushScope();
-  InlineVector<const tir::Var*, 8> vars;
-  PyValues values;
-  for (size_t i = 0; i < header.domains.size(); ++i) {
-    vars.push_back(known ? known : ws_.NewPrimVar({}, header.dtypes[i]));
-    values.push_back(PyValue(vars.back()));
-    values.back().span = header_span;
-    loops_.emplace_back(vars.back(), header.domains[i]);
-  }
-  OpenLoops(header, vars, span);
-  const bool one = values.size() == 1;
-  const bool ok =
-      AssignTo(target, one ? values[0] : ListOf(Kind::kTvmArray, values, header_span), Naming::kLoop) && ParseSuite();
-  if (ok) CloseTo(depth);
-  symbols_.PopScope();
-  loops_.resize(outer_loops);
-  return ok;
-}
-
-bool TirParser::ParseLoopHeader(LoopHeader& header) {
-  const uint32_t begin = lex_.peek().begin;
+bool ParseLoopHeader(TirParser& p, LoopHeader& header) {
+  const uint32_t begin = p.lex_.peek().begin;
   std::string_view name;
-  if (AtPrefix() == Prefix::kTir) {
-    lex_.Next();
-    name = DottedName();
+  if (p.AtPrefix() == Prefix::kTir) {
+    p.lex_.Next();
+    name = p.DottedName();
     if (name.empty()) return false;
-  } else if (AtName("range")) {
-    lex_.Next();
+  } else if (p.AtName("range")) {
+    p.lex_.Next();
     PyArgs args;
-    return ParseArguments(args, begin) && ReadRange(*this, args, header);
+    return p.ParseArguments(args, begin) && ReadRange(p, args, header);
   } else {
-    return Unexpected("a loop such as range(...) or T.grid(...)");
+    return p.Unexpected("a loop such as range(...) or T.grid(...)");
   }
-  const Span span = lex_.SpanFrom(begin);
+  const Span span = p.lex_.SpanFrom(begin);
   PyArgs args;
   const auto* loop =
       std::find_if(std::begin(kLoopNames), std::end(kLoopNames), [&](const LoopName& l) { return l.name == name; });
   if (loop != std::end(kLoopNames)) {
     header.kind = loop->kind;
-    return ParseArguments(args, begin) && ReadLoop(*this, args, name, header);
+    return p.ParseArguments(args, begin) && ReadLoop(p, args, name, header);
   }
   if (name != "grid") {
     static constexpr std::string_view kNames[] = {"grid",           "parallel", "serial",
                                                   "thread_binding", "unroll",   "vectorized"};
-    return UnknownMember("T", name, span, kNames);
+    return p.UnknownMember("T", name, span, kNames);
   }
-  if (!ParseArguments(args, begin)) return false;
-  if (!args.keywords.empty()) return Error(args.keywords[0].span, "unknown-argument", "T.grid takes extents only");
+  if (!p.ParseArguments(args, begin)) return false;
+  if (!args.keywords.empty()) return p.Error(args.keywords[0].span, "unknown-argument", "T.grid takes extents only");
   for (const PyValue& v : args.positional) {
     // TVM 0.26 allows (begin, end) instead of an extent.
     const bool pair = v.is_list() && v.items().size() == 2;
-    if (!AddLoop(*this, pair ? v.items()[0] : v, pair ? &v.items()[1] : nullptr, header)) return false;
+    if (!AddLoop(p, pair ? v.items()[0] : v, pair ? &v.items()[1] : nullptr, header)) return false;
   }
-  return !header.domains.empty() || Error(span, "missing-argument", "T.grid needs extents");
+  return !header.domains.empty() || p.Error(span, "missing-argument", "T.grid needs extents");
 }
 
-void TirParser::OpenLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, Span span) {
+// The variable of the pragma right before the loop, if it has the name of the loop's variable: pragmas stand around the
+// loop whose variable they name. Null for other loops.
+const tir::Var* VarOfPragma(const TirParser& p, const Target& target, const LoopHeader& header) {
+  const tir::Var* var = p.pragma_.var;
+  const bool is_next = var && p.pragma_.stmts == p.build_.mark().stmts && p.pragma_.depth == p.build_.depth();
+  if (!is_next || target.is_list || header.domains.size() != 1 || var->dtype != header.dtypes[0]) return nullptr;
+  return p.symbols_.Find(p.lex_.text(target.name)) == var ? var : nullptr;
+}
+
+void OpenLoops(TirParser& p, const LoopHeader& header, std::span<const tir::Var* const> vars, Span span) {
   for (size_t i = 0; i < vars.size(); ++i) {
     const tir::IterVar* thread = nullptr;
     if (header.kind == tir::ForKind::kThreadBinding) {
-      thread = ws_.New<tir::IterVar>(nullptr, ws_.NewPrimVar("iter", header.dtypes[i]), tir::IterVarType::kThreadIndex,
-                                     header.thread);
+      thread = p.ws_.New<tir::IterVar>(nullptr, p.ws_.NewPrimVar("iter", header.dtypes[i]),
+                                       tir::IterVarType::kThreadIndex, header.thread);
     }
-    build_.Open<tir::For>(span, vars[i], header.domains[i]->min, header.domains[i]->extent, header.kind, nullptr,
-                          thread, header.annotations, header.step);
+    p.build_.Open<tir::For>(span, vars[i], header.domains[i]->min, header.domains[i]->extent, header.kind, nullptr,
+                            thread, header.annotations, header.step);
   }
+}
+
+}  // namespace
+
+bool ParseFor(TirParser& p) {
+  const uint32_t begin = p.lex_.Next().begin;
+  Target target;
+  if (!p.targets_.ParseTargets(target)) return false;
+  if (!p.AcceptName("in")) return p.Unexpected("'in'");
+  LoopHeader header;
+  int parentheses = 0;
+  while (p.Accept(TokenKind::kLParen)) ++parentheses;
+  const Span header_span = p.SpanHere();
+  if (!ParseLoopHeader(p, header)) return false;
+  for (; parentheses > 0; --parentheses) {
+    if (!p.Expect(TokenKind::kRParen, "a loop in parentheses")) return false;
+  }
+  const Span span = p.lex_.SpanFrom(begin);
+  const size_t outer_loops = p.loops_.size();
+  const size_t depth = p.build_.depth();
+  const tir::Var* known = VarOfPragma(p, target, header);
+  p.symbols_.PushScope();
+  InlineVector<const tir::Var*, 8> vars;
+  PyValues values;
+  for (size_t i = 0; i < header.domains.size(); ++i) {
+    vars.push_back(known ? known : p.ws_.NewPrimVar({}, header.dtypes[i]));
+    values.push_back(PyValue(vars.back()));
+    values.back().span = header_span;
+    p.loops_.emplace_back(vars.back(), header.domains[i]);
+  }
+  OpenLoops(p, header, vars, span);
+  const bool one = values.size() == 1;
+  const bool ok =
+      p.AssignTo(target, one ? values[0] : p.ListOf(Kind::kTvmArray, values, header_span), TirParser::Naming::kLoop) &&
+      p.ParseSuite();
+  if (ok) p.CloseTo(depth);
+  p.symbols_.PopScope();
+  p.loops_.resize(outer_loops);
+  return ok;
 }
 
 }  // namespace iropt::text

@@ -9,6 +9,7 @@
 #include "iropt/op/device_calls.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
+#include "lambdas.h"
 #include "layouts.h"
 #include "scalar_parser.h"
 #include "tile_calls.h"
@@ -40,8 +41,8 @@ bool ScalarParser::ParseTirMember(PyValue& out) {
   if (name == "handle" || name == "Ptr" || name == "ptr" || name == "buffer_var") return ParseHandle(begin, out);
   if (name == "TensorMap") return ParseTensorMap(begin, out);
   if (name == "Let") return ParseLet(begin, out);
-  if (name == "comm_reducer") return ParseReducer(begin, out);
-  if (name == "index_map") return ParseIndexMap(begin, out);
+  if (name == "comm_reducer") return ParseReducer(*this, begin, out);
+  if (name == "index_map") return ParseIndexMap(*this, begin, out);
   if (const TirFunction* function = FindTirFunction(name)) {
     PyArgs args;
     if (name == "Buffer" && At(TokenKind::kLBracket) ? !ParseBufferItems(args, begin)
@@ -232,140 +233,6 @@ bool ScalarParser::ParseLet(uint32_t begin, PyValue& out) {
   Accept(TokenKind::kComma);
   if (!Expect(TokenKind::kRBrace, "T.Let(...), which binds one variable,") || !ExpectClose("T.Let(...)")) return false;
   return Give(MakeLet(*this, name, value, body, lex_.SpanFrom(begin)), out);
-}
-
-// `lambda a, b:` and the position of its body, which is skipped: the types of its parameters may come after it.
-bool ScalarParser::ParseLambda(std::vector<std::string_view>& params, uint32_t& body) {
-  if (!AcceptName("lambda")) return Unexpected("a lambda");
-  while (!At(TokenKind::kColon)) {
-    if (!At(TokenKind::kName)) return Unexpected("the name of a parameter");
-    params.push_back(lex_.text(lex_.Next()));
-    if (!Accept(TokenKind::kComma)) break;
-  }
-  if (!Expect(TokenKind::kColon, "a lambda")) return false;
-  body = lex_.peek().begin;
-  for (int depth = 0;; lex_.Next()) {
-    if (At(TokenKind::kEnd) || At(TokenKind::kNewline)) return Unexpected("the body of the lambda");
-    if (At(TokenKind::kLParen) || At(TokenKind::kLBracket) || At(TokenKind::kLBrace)) ++depth;
-    if (At(TokenKind::kRParen) || At(TokenKind::kRBracket) || At(TokenKind::kRBrace)) {
-      if (depth-- == 0) return true;
-    }
-    if (At(TokenKind::kComma) && depth == 0) return true;
-  }
-}
-
-// T.comm_reducer(lambda x, y: x + y, [identity])
-bool ScalarParser::ParseReducer(uint32_t begin, PyValue& out) {
-  if (!Expect(TokenKind::kLParen, "T.comm_reducer(...)")) return false;
-  const Lexer::State start = lex_.Save();
-  std::vector<std::string_view> names;
-  uint32_t body = 0;
-  if (!ParseLambda(names, body)) return false;
-  if (!Expect(TokenKind::kComma, "T.comm_reducer(...)")) return false;
-  PyValue identity_value, result_value;
-  std::vector<const PrimExpr*> identity, result;
-  if (!ParseValue(identity_value)) return false;
-  if (!identity_value.is_list()) return WrongValue(identity_value, "a list of identity elements");
-  for (const PyValue& item : identity_value.items()) {
-    if (item.is(Kind::kFloat)) return WrongValue(item, "an element with a type such as T.float32(0)");
-  }
-  if (!ToPrims(identity_value, identity)) return false;
-  if (names.size() != 2 * identity.size()) {
-    return Error(identity_value.span, "bad-expression",
-                 fmt::format("a reducer with {} identity elements has {} parameters, found {}", identity.size(),
-                             2 * identity.size(), names.size()));
-  }
-  const Lexer::State end = lex_.Save();
-  lex_.Restore(start);
-  while (lex_.peek().begin < body) lex_.Next();
-  symbols_.PushScope();
-  std::vector<const tir::Var*> vars;
-  for (size_t i = 0; i < names.size(); ++i) {
-    vars.push_back(ws_.NewPrimVar(names[i], identity[i % identity.size()]->dtype));
-    symbols_.Define(names[i], vars.back());
-  }
-  const bool ok = ParseValue(result_value) && ToPrims(result_value, result);
-  symbols_.PopScope();
-  if (!ok) return false;
-  if (result.size() != identity.size())
-    return Error(result_value.span, "bad-expression", "a reducer has as many results as identity elements");
-  lex_.Restore(end);
-  if (!ExpectClose("T.comm_reducer(...)")) return false;
-  const std::span<const tir::Var* const> all(vars);
-  auto* reducer =
-      ws_.New<tir::CommReducer>(ws_.Copy(all.first(identity.size())), ws_.Copy(all.subspan(identity.size())),
-                                CopyPrims(result), CopyPrims(identity));
-  reducer->set_span(lex_.SpanFrom(begin));
-  out.kind = Kind::kReducer;
-  out.reducer = reducer;
-  out.span = lex_.SpanFrom(begin);
-  return true;
-}
-
-// A lambda from indices to indices.
-const IndexMapAttr* ScalarParser::ParseMapping(DataType dtype, const IndexMapAttr* inverse) {
-  const Lexer::State start = lex_.Save();
-  std::vector<std::string_view> names;
-  uint32_t body = 0;
-  if (!ParseLambda(names, body)) return nullptr;
-  lex_.Restore(start);
-  while (lex_.peek().begin < body) lex_.Next();
-  IRContext& context = IRContext::Current();
-  symbols_.PushScope();
-  std::vector<const tir::Var*> params;
-  for (const std::string_view name : names) {
-    params.push_back(context.NewSymVar(name, dtype));
-    symbols_.Define(name, params.back());
-  }
-  PyValue value;
-  std::vector<const PrimExpr*> results;
-  const bool ok = ParseValue(value) && ToPrims(value, results);
-  symbols_.PopScope();
-  if (!ok) return nullptr;
-  for (const PrimExpr*& e : results) {
-    bool own = true;
-    ForEachPrimName(
-        e, [&](const tir::Var* v) { own &= v->context_owned(); }, [&](const tir::Buffer*) { own = false; });
-    if (!own) return Error(value.span, "bad-expression", "an index map refers to nothing but its parameters");
-    e = context.Intern(e);
-  }
-  return IndexMapAttr::Get(params, results, inverse);
-}
-
-// T.index_map(lambda i, j: (j, i), inverse_index_map=lambda j, i: (i, j))
-bool ScalarParser::ParseIndexMap(uint32_t begin, PyValue& out) {
-  if (!Expect(TokenKind::kLParen, "T.index_map(...)")) return false;
-  const DataType dtype = DataType::Int(64);
-  const Lexer::State start = lex_.Save();
-  const IndexMapAttr* map = ParseMapping(dtype, nullptr);
-  if (!map) return false;
-  const IndexMapAttr* inverse = nullptr;
-  while (Accept(TokenKind::kComma) && AtKeyword()) {
-    const Token name = lex_.Next();
-    lex_.Next();
-    if (lex_.text(name) == "index_dtype") {
-      // TVM 0.26 has this argument; the canonical text has only 64-bit indices.
-      PyValue value;
-      DataType ignored;
-      if (!ParseValue(value) || !ToDType(value, ignored)) return false;
-    } else if (lex_.text(name) != "inverse_index_map") {
-      return Error(lex_.SpanOf(name), "unknown-argument",
-                   fmt::format("T.index_map has no argument '{}'", lex_.text(name)));
-    } else if (!AcceptName("None")) {
-      inverse = ParseMapping(dtype, nullptr);
-      if (!inverse) return false;
-    }
-  }
-  if (inverse) {
-    const Lexer::State end = lex_.Save();
-    lex_.Restore(start);
-    map = ParseMapping(dtype, inverse);
-    lex_.Restore(end);
-    if (!map) return false;
-  }
-  if (!ExpectClose("T.index_map(...)")) return false;
-  out = PyValue(map, lex_.SpanFrom(begin));
-  return true;
 }
 
 }  // namespace iropt::text

@@ -32,16 +32,6 @@ struct TirSignature {
   std::vector<const tir::Var*> symbols;  // symbolic variables that the signature introduces and that are not parameters
 };
 
-// The head of one or several loops.
-struct LoopHeader {
-  tir::ForKind kind = tir::ForKind::kSerial;
-  Ranges domains;
-  InlineVector<DataType, 8> dtypes;  // of the loop variables
-  const PrimExpr* step = nullptr;    // null for 1
-  const DictAttr* annotations = DictAttr::Empty();
-  std::string_view thread;
-};
-
 class TirParser : public ScalarParser {
  public:
   explicit TirParser(Shared shared) : ScalarParser(shared), targets_(shared, scratch_), build_(ws_) {
@@ -56,12 +46,7 @@ class TirParser : public ScalarParser {
   };
   // Binds the name to the value.
   bool AssignTo(const Target& target, const PyValue& value, Naming naming);
-  bool AssignItems(const Target& target, const PyValue& value, Naming naming);
-  bool NameValue(std::string_view name, Span span, const PyValue& value, Naming naming, const Node*& meaning);
-  void Rename(const tir::Var* var, std::string_view name);
-  void Rename(const tir::Buffer* buffer, std::string_view name);
   const Node* NodeOf(const PyValue& value);
-  const tir::Var* SymbolOfSignature(std::string_view name, DataType dtype) const;
   // Defines a name whose definition failed, so that its uses are not errors, too.
   void Poison(const Target& target);
 
@@ -76,9 +61,7 @@ class TirParser : public ScalarParser {
   bool ParseWhile();
   bool ParseIf();
   bool ParseWith();
-  bool NoConstruct(Span span);
   bool ParseAssert();
-  const PrimExpr* AssertMessage(const PyValue& value);
   bool ParseReturn();
   bool ParseJump();
   // The macro of that name, of the function or of the module. Null if there is none.
@@ -87,14 +70,6 @@ class TirParser : public ScalarParser {
   bool ExpandMacro(const Macro& macro);
   bool ParseAssignment();
   bool ParseRightHandSide(const Target& target, PyValue& out);
-  // A.view(16) and other views of a buffer (views.cpp).
-  bool AtView() const;
-  bool ParseView(PyValue& out);
-  bool ViewSpec(const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec);
-  bool LocalSpec(const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec);
-  bool PermutedSpec(const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec);
-  bool CastSpec(const tir::Buffer* buffer, DataType dtype, Span span, tir::BufferSpec& spec);
-  const PrimExpr* StorageSpan(const tir::Buffer* buffer, bool size, Span span);
   bool ParseAnnotated(const Target& target);
   // The type of a name: a variable of it, or the shape and dtype of a buffer; neither for T.let.
   struct Annotation {
@@ -122,12 +97,6 @@ class TirParser : public ScalarParser {
   const PrimExpr* LetValue(const PyValue& value, const tir::Var* var);
   bool EndOfStatement();
 
-  // ---- loops (loop.cpp)
-  bool ParseFor();
-  bool ParseLoopHeader(LoopHeader& header);
-
-  const tir::Var* VarOfPragma(const Target& target, const LoopHeader& header) const;
-  void OpenLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, Span span);
   // Closes statements of build_, and reports an If without branches.
   void CloseTo(size_t depth);
 
@@ -145,7 +114,7 @@ class TirParser : public ScalarParser {
     size_t depth = 0;
   };
   Pragma pragma_;
-  tir::StmtBuilder build_;                                            // the statements read so far
+  tir::StmtStack build_;                                              // the statements read so far
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;
   MacroBudget macros_;
@@ -156,6 +125,12 @@ class TirParser : public ScalarParser {
   uint32_t statement_vars_ = 0;                     // variables from here on were made by the current statement
   bool meta_ = false;                               // T.meta_var: the name stands for the expression itself
 };
+
+// At `for`: the loops and their statements (loop.cpp). False after an error, as for ParseView.
+bool ParseFor(TirParser& p);
+// A.view(16) and other views of a buffer (views.cpp).
+bool AtView(const TirParser& p);
+bool ParseView(TirParser& p, PyValue& out);
 
 // Whole functions.
 class TirFunctionParser : public TirParser {

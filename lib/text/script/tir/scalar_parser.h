@@ -24,8 +24,6 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   // Reads one attribute value (attr_reader.cpp).
   const Attr* ParseAttribute(ScriptDialect mode, Precedence least);
   bool AtAttribute() const;
-  // A lambda from indices to indices.
-  const IndexMapAttr* ParseMapping(DataType dtype, const IndexMapAttr* inverse);
 
   // The function as the text calls it: "T.max".
   std::string_view CalledName(const PyArgs& args) const {
@@ -79,9 +77,6 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   bool ParseBufferItems(PyArgs& args, uint32_t begin);
   bool ParseHandle(uint32_t begin, PyValue& out);
   bool ParseTensorMap(uint32_t begin, PyValue& out);
-  bool ParseIndexMap(uint32_t begin, PyValue& out);
-  bool ParseReducer(uint32_t begin, PyValue& out);
-  bool ParseLambda(std::vector<std::string_view>& params, uint32_t& body);
   bool ParseLet(uint32_t begin, PyValue& out);
 
   // ---- I.vdevice(...), R.device_mesh(...), T.target(...) (attr_reader.cpp)

@@ -28,6 +28,36 @@ class Names {
   SymbolTable& symbols_;
 };
 
+// After `with`, if T.name(...) with a body is missing.
+bool NoConstruct(TirParser& p, Span span) {
+  if (p.AtPrefix() == Prefix::kTir) {
+    p.lex_.Next();
+    const std::string_view name = p.DottedName();
+    if (!name.empty() && !TirParser::IsTirName(name)) return p.UnknownTir(name, span);
+  }
+  return p.Error(span, "bad-expression", "expected a statement such as T.block(...) after 'with'");
+}
+
+// "message", or the kind of the error and the parts of the message: ("TypeError", ["expected ", "int32"]).
+const PrimExpr* AssertMessage(TirParser& p, const PyValue& value) {
+  // A string of several lines was read from the metadata section.
+  const auto is_string = [](const PyValue& part) {
+    return part.is(Kind::kString) || (part.is(Kind::kPrim) && Is<tir::StringImm>(part.prim));
+  };
+  if (is_string(value)) return p.ToPrim(value);
+  const bool is_pair =
+      value.is_list() && value.items().size() == 2 && value.items()[0].is(Kind::kString) && value.items()[1].is_list();
+  if (!is_pair) return p.WrongValue(value, "a string, or a kind of error and a list of strings");
+  std::vector<const PrimExpr*> parts{p.ToPrim(value.items()[0])};
+  for (const PyValue& part : value.items()[1].items()) {
+    if (!is_string(part)) return p.WrongValue(part, "a string");
+    parts.push_back(p.ToPrim(part));
+  }
+  // This is what a message alone means.
+  if (parts.size() == 2 && value.items()[0].string() == "RuntimeError") return parts[1];
+  return ListOperand(p, "tir.assert_message", parts, value.span);
+}
+
 }  // namespace
 
 bool TirParser::EndOfStatement() {
@@ -52,7 +82,7 @@ void TirParser::ParseStatements() {
       lex_.SkipLine();
       continue;
     }
-    const tir::StmtBuilder::Mark mark = build_.mark();
+    const tir::StmtStack::Mark mark = build_.mark();
     const bool conditional = AtName("if");
     if (ParseStatement()) continue;
     // A statement that failed leaves nothing, except that the names that it should have defined are marked as bad.
@@ -80,7 +110,7 @@ bool TirParser::ParseStatement() {
     if (At(TokenKind::kAt)) return ParseLocalMacro();
     if (At(TokenKind::kName)) {
       const std::string_view word = lex_.text();
-      if (word == "for") return ParseFor();
+      if (word == "for") return ParseFor(*this);
       if (word == "if") return ParseIf();
       if (word == "with") return ParseWith();
       if (word == "while") return ParseWhile();
@@ -180,16 +210,6 @@ bool TirParser::ParseIf() {
   return true;
 }
 
-// After `with`, if T.name(...) with a body is missing.
-bool TirParser::NoConstruct(Span span) {
-  if (AtPrefix() == Prefix::kTir) {
-    lex_.Next();
-    const std::string_view name = DottedName();
-    if (!name.empty() && !IsTirName(name)) return UnknownTir(name, span);
-  }
-  return Error(span, "bad-expression", "expected a statement such as T.block(...) after 'with'");
-}
-
 bool TirParser::ParseWith() {
   lex_.Next();
   const Names names(symbols_);
@@ -216,7 +236,7 @@ bool TirParser::ParseWith() {
     const size_t opened = build_.depth();
     const Span span = SpanHere();
     const bool ok = ParseTirStatement(result, known);
-    if (!known) return NoConstruct(span);
+    if (!known) return NoConstruct(*this, span);
     if (!ok) return false;
     if (build_.depth() == opened) return Error(span, "bad-expression", "this opens no block of statements");
     lex_.Restore(end);
@@ -235,30 +255,10 @@ bool TirParser::ParseAssert() {
       !ParseValue(message_value))
     return false;
   const PrimExpr* condition = ToBool(condition_value);
-  const PrimExpr* message = condition ? AssertMessage(message_value) : nullptr;
+  const PrimExpr* message = condition ? AssertMessage(*this, message_value) : nullptr;
   if (!message) return false;
   build_.Open<tir::AssertStmt>(lex_.SpanFrom(begin), condition, message, nullptr);
   return EndOfStatement();
-}
-
-// "message", or the kind of the error and the parts of the message: ("TypeError", ["expected ", "int32"]).
-const PrimExpr* TirParser::AssertMessage(const PyValue& value) {
-  // A string of several lines was read from the metadata section.
-  const auto is_string = [](const PyValue& part) {
-    return part.is(Kind::kString) || (part.is(Kind::kPrim) && Is<tir::StringImm>(part.prim));
-  };
-  if (is_string(value)) return ToPrim(value);
-  const bool is_pair =
-      value.is_list() && value.items().size() == 2 && value.items()[0].is(Kind::kString) && value.items()[1].is_list();
-  if (!is_pair) return WrongValue(value, "a string, or a kind of error and a list of strings");
-  std::vector<const PrimExpr*> parts{ToPrim(value.items()[0])};
-  for (const PyValue& part : value.items()[1].items()) {
-    if (!is_string(part)) return WrongValue(part, "a string");
-    parts.push_back(ToPrim(part));
-  }
-  // This is what a message alone means.
-  if (parts.size() == 2 && value.items()[0].string() == "RuntimeError") return parts[1];
-  return ListOperand(*this, "tir.assert_message", parts, value.span);
 }
 
 bool TirParser::ParseReturn() {
@@ -367,7 +367,7 @@ bool TirParser::ParseAssignment() {
 bool TirParser::ParseRightHandSide(const Target& target, PyValue& out) {
   pending_name_ = target.is_list ? std::string_view() : lex_.text(target.name);
   if (AtKeyword()) return ErrorHere("syntax", "an assignment has one '='; name the value first, and then its name");
-  if (AtView()) return ParseView(out);
+  if (AtView(*this)) return ParseView(*this, out);
   bool known = false;
   const bool ok = ParseTirStatement(out, known);
   if (known) {

@@ -9,6 +9,7 @@
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
+#include "lambdas.h"
 
 namespace iropt::text {
 
@@ -191,7 +192,7 @@ bool ScalarParser::Lambda(PyValue& out) {
   const Lexer::State start = lex_.Save();
   std::vector<std::string_view> names;
   uint32_t body = 0;
-  if (!ParseLambda(names, body)) return false;
+  if (!ParseLambda(*this, names, body)) return false;
   const Span span = lex_.SpanFrom(begin);
   lex_.Restore(start);
   while (lex_.peek().begin < body) lex_.Next();

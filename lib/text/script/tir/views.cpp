@@ -15,12 +15,6 @@ namespace iropt::text {
 
 using Kind = PyValue::Kind;
 
-namespace {
-
-constexpr std::string_view kViewMethods[] = {"local", "permute", "view"};
-
-}  // namespace
-
 void TirParser::OpenDeclaration(const tir::Buffer* buffer, Span span) {
   const auto* decl = build_.Open<tir::DeclBuffer>(span, buffer, nullptr);
   if (state_.is_tirx) declarations_.try_emplace(buffer, decl);
@@ -44,82 +38,10 @@ const tir::Var* TirParser::OwnPointer(const tir::Buffer* buffer) {
   return var;
 }
 
-bool TirParser::AtView() const {
-  if (!At(TokenKind::kName)) return false;
-  const std::string_view rest = lex_.buffer().substr(lex_.peek().end);
-  const bool is_method = std::ranges::any_of(kViewMethods, [&](std::string_view method) {
-    return rest.starts_with('.') && rest.substr(1).starts_with(method) &&
-           rest.substr(1 + method.size()).starts_with('(');
-  });
-  const Node* node = is_method ? symbols_.Find(lex_.text()) : nullptr;
-  return node && Is<tir::Buffer>(node);
-}
-
-bool TirParser::ParseView(PyValue& out) {
-  const auto* buffer = To<tir::Buffer>(symbols_.Find(lex_.text()));
-  const uint32_t begin = lex_.Next().begin;
-  lex_.Next();
-  const std::string_view method = lex_.text(lex_.Next());
-  PyArgs args;
-  if (!ParseArguments(args, begin)) return false;
-  tir::BufferSpec spec{.dtype = buffer->dtype,
-                       .data = PointerOf(buffer),
-                       .strides = {buffer->strides.begin(), buffer->strides.end()},
-                       .elem_offset = buffer->elem_offset,
-                       .scope = buffer->scope(),
-                       .align = buffer->data_alignment,
-                       .offset_factor = buffer->offset_factor,
-                       .layout = buffer->layout,
-                       .allocated_addr = {buffer->allocated_addr.begin(), buffer->allocated_addr.end()}};
-  const bool ok = method == "view"    ? ViewSpec(buffer, args, spec)
-                  : method == "local" ? LocalSpec(buffer, args, spec)
-                                      : PermutedSpec(buffer, args, spec);
-  if (!ok) return false;
-  const tir::Buffer* view = tir::MakeBuffer(ws_, spec, pending_name_, args.span);
-  OpenDeclaration(view, args.span);
-  out = PyValue(view, args.span);
-  return true;
-}
-
-// A.view(16, layout=...), A.view("int32"): a buffer of another shape or dtype over the memory of A.
-bool TirParser::ViewSpec(const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec) {
-  const PyValue* layout = nullptr;
-  for (const PyKeyword& keyword : args.keywords) {
-    if (keyword.name != "layout")
-      return Error(keyword.span, "unknown-argument", fmt::format("view has no argument '{}'", keyword.name));
-    layout = Given(&keyword.value);
-  }
-  DataType dtype = buffer->dtype;
-  for (const PyValue& dim : args.positional) {
-    if (dim.is(Kind::kString) || dim.is(Kind::kDType)) {
-      if (!ToDType(dim, dtype)) return false;
-    } else if (const PrimExpr* e = ToPrim(dim)) {
-      spec.shape.push_back(e);
-    } else {
-      return false;
-    }
-  }
-  if (spec.shape.empty()) return CastSpec(buffer, dtype, args.span, spec);
-  // One dimension may be left to follow from the others: -1.
-  const auto open = std::ranges::find_if(spec.shape, [](const PrimExpr* dim) { return arith::IsInt(dim, -1); });
-  if (open != spec.shape.end()) {
-    const PrimExpr* all = ops_.Int(1, DataType::Int(32), args.span);
-    for (const PrimExpr* dim : buffer->shape) all = all ? ops_.Make(NodeKind::kMul, all, dim, args.span) : nullptr;
-    const PrimExpr* others = ops_.Int(1, DataType::Int(32), args.span);
-    for (auto it = spec.shape.begin(); it != spec.shape.end(); ++it) {
-      if (it != open && others) others = ops_.Make(NodeKind::kMul, others, *it, args.span);
-    }
-    *open = all && others ? ops_.Make(NodeKind::kFloorDiv, all, others, args.span) : nullptr;
-    if (!*open) return false;
-  }
-  spec.dtype = dtype;
-  if (!layout) return true;
-  spec.layout = nullptr;
-  return ReadLayout(layout, args.span, spec);
-}
+namespace {
 
 // As many bytes of another type: the last dimension has more or fewer elements.
-bool TirParser::CastSpec(const tir::Buffer* buffer, DataType dtype, Span span, tir::BufferSpec& spec) {
+bool CastSpec(TirParser& p, const tir::Buffer* buffer, DataType dtype, Span span, tir::BufferSpec& spec) {
   spec.dtype = dtype;
   spec.shape.assign(buffer->shape.begin(), buffer->shape.end());
   // A truth value has a byte in memory.
@@ -129,7 +51,7 @@ bool TirParser::CastSpec(const tir::Buffer* buffer, DataType dtype, Span span, t
   const NodeKind op = from > to ? NodeKind::kMul : NodeKind::kFloorDiv;
   const int ratio = from > to ? from / to : to / from;
   const auto scale = [&](const PrimExpr* e) {
-    return e ? ops_.Make(op, e, ops_.Int(ratio, e->dtype, span), span) : nullptr;
+    return e ? p.ops_.Make(op, e, p.ops_.Int(ratio, e->dtype, span), span) : nullptr;
   };
   spec.shape.back() = scale(spec.shape.back());
   spec.elem_offset = scale(spec.elem_offset);
@@ -141,28 +63,64 @@ bool TirParser::CastSpec(const tir::Buffer* buffer, DataType dtype, Span span, t
   for (size_t i = 0; i < tile->shard.size(); ++i) {
     const bool packed = from < to && i + 1 == tile->shard.size();
     const auto& [extent, stride, axis] = tile->shard[i];
-    iters.push_back(
-        MakeLayoutIter(*this, packed ? scale(extent) : extent, packed ? stride : scale(stride), axis, span));
+    iters.push_back(MakeLayoutIter(p, packed ? scale(extent) : extent, packed ? stride : scale(stride), axis, span));
   }
   if (from > to) {
-    const PrimExpr* one = ops_.Int(1, DataType::Int(32), span);
-    iters.push_back(MakeLayoutIter(*this, ops_.Int(ratio, DataType::Int(32), span), one, "m", span));
+    const PrimExpr* one = p.ops_.Int(1, DataType::Int(32), span);
+    iters.push_back(MakeLayoutIter(p, p.ops_.Int(ratio, DataType::Int(32), span), one, "m", span));
   }
   const auto operands = To<tir::Call>(buffer->layout)->args;
-  spec.layout = MakeCall("tir.TileLayout", DataType::Handle(),
-                         {ListOperand(*this, "tir.list_arg", iters, span), operands[1], operands[2]}, span);
+  spec.layout = p.MakeCall("tir.TileLayout", DataType::Handle(),
+                           {ListOperand(p, "tir.list_arg", iters, span), operands[1], operands[2]}, span);
   return true;
 }
 
+// A.view(16, layout=...), A.view("int32"): a buffer of another shape or dtype over the memory of A.
+bool ViewSpec(TirParser& p, const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec) {
+  const PyValue* layout = nullptr;
+  for (const PyKeyword& keyword : args.keywords) {
+    if (keyword.name != "layout")
+      return p.Error(keyword.span, "unknown-argument", fmt::format("view has no argument '{}'", keyword.name));
+    layout = p.Given(&keyword.value);
+  }
+  DataType dtype = buffer->dtype;
+  for (const PyValue& dim : args.positional) {
+    if (dim.is(Kind::kString) || dim.is(Kind::kDType)) {
+      if (!p.ToDType(dim, dtype)) return false;
+    } else if (const PrimExpr* e = p.ToPrim(dim)) {
+      spec.shape.push_back(e);
+    } else {
+      return false;
+    }
+  }
+  if (spec.shape.empty()) return CastSpec(p, buffer, dtype, args.span, spec);
+  // One dimension may be left to follow from the others: -1.
+  const auto open = std::ranges::find_if(spec.shape, [](const PrimExpr* dim) { return arith::IsInt(dim, -1); });
+  if (open != spec.shape.end()) {
+    const PrimExpr* all = p.ops_.Int(1, DataType::Int(32), args.span);
+    for (const PrimExpr* dim : buffer->shape) all = all ? p.ops_.Make(NodeKind::kMul, all, dim, args.span) : nullptr;
+    const PrimExpr* others = p.ops_.Int(1, DataType::Int(32), args.span);
+    for (auto it = spec.shape.begin(); it != spec.shape.end(); ++it) {
+      if (it != open && others) others = p.ops_.Make(NodeKind::kMul, others, *it, args.span);
+    }
+    *open = all && others ? p.ops_.Make(NodeKind::kFloorDiv, all, others, args.span) : nullptr;
+    if (!*open) return false;
+  }
+  spec.dtype = dtype;
+  if (!layout) return true;
+  spec.layout = nullptr;
+  return p.ReadLayout(layout, args.span, spec);
+}
+
 // The number of places that a thread has of the buffer: from the first to the last one, or, with `size`, those in use.
-const PrimExpr* TirParser::StorageSpan(const tir::Buffer* buffer, bool size, Span span) {
+const PrimExpr* StorageSpan(TirParser& p, const tir::Buffer* buffer, bool size, Span span) {
   const auto tile = AsTileLayout(buffer->layout);
   if (!tile && !CallOf(buffer->layout, op::kTirDefaultLayout))
-    return Error(span, "bad-expression", fmt::format("the shape is needed, since '{}' has no layout", buffer->name));
-  const PrimExpr* one = ops_.Int(1, DataType::Int(32), span);
+    return p.Error(span, "bad-expression", fmt::format("the shape is needed, since '{}' has no layout", buffer->name));
+  const PrimExpr* one = p.ops_.Int(1, DataType::Int(32), span);
   const PrimExpr* result = one;
   const auto make = [&](NodeKind op, const PrimExpr* a, const PrimExpr* b) {
-    return a && b ? ops_.Make(op, a, b, span) : nullptr;
+    return a && b ? p.ops_.Make(op, a, b, span) : nullptr;
   };
   if (!tile) {
     for (const PrimExpr* dim : buffer->shape) result = make(NodeKind::kMul, result, dim);
@@ -178,56 +136,96 @@ const PrimExpr* TirParser::StorageSpan(const tir::Buffer* buffer, bool size, Spa
   for (const auto& [extent, stride, axis] : tile->offset) {
     if (!size && !IsThreadAxis(axis)) result = make(NodeKind::kAdd, result, stride);
   }
-  return result ? Simplify(result) : nullptr;
+  return result ? p.Simplify(result) : nullptr;
 }
 
 // A.local(4, 8, layout=...): what the thread itself has of a buffer that lies with several threads.
-bool TirParser::LocalSpec(const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec) {
+bool LocalSpec(TirParser& p, const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec) {
   const PyValue* layout = nullptr;
   for (const PyKeyword& keyword : args.keywords) {
     if (keyword.name != "layout")
-      return Error(keyword.span, "unknown-argument", fmt::format("local has no argument '{}'", keyword.name));
-    layout = Given(&keyword.value);
+      return p.Error(keyword.span, "unknown-argument", fmt::format("local has no argument '{}'", keyword.name));
+    layout = p.Given(&keyword.value);
   }
   for (const PyValue& dim : args.positional) {
-    spec.shape.push_back(ToPrim(dim));
+    spec.shape.push_back(p.ToPrim(dim));
     if (!spec.shape.back()) return false;
   }
-  if (spec.shape.empty()) spec.shape.push_back(StorageSpan(buffer, layout != nullptr, args.span));
+  if (spec.shape.empty()) spec.shape.push_back(StorageSpan(p, buffer, layout != nullptr, args.span));
   if (!spec.shape[0]) return false;
   spec.layout = nullptr;
-  return ReadLayout(layout, args.span, spec);
+  return p.ReadLayout(layout, args.span, spec);
 }
 
 // A.permute(1, 0): the dimensions in another order.
-bool TirParser::PermutedSpec(const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec) {
+bool PermutedSpec(TirParser& p, const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec) {
   const size_t rank = buffer->shape.size();
-  if (!CountArgs(args, "permute", rank, rank)) return false;
+  if (!p.CountArgs(args, "permute", rank, rank)) return false;
   const auto tile = AsTileLayout(buffer->layout);
   if (tile ? tile->shard.size() != rank : !CallOf(buffer->layout, op::kTirDefaultLayout)) {
-    return Error(args.span, "bad-expression",
-                 fmt::format("the layout of '{}' has not one stride for each dimension", buffer->name));
+    return p.Error(args.span, "bad-expression",
+                   fmt::format("the layout of '{}' has not one stride for each dimension", buffer->name));
   }
   std::vector<bool> used(rank);
   std::vector<const PrimExpr*> iters;
   for (const PyValue& value : args.positional) {
     int64_t dim = 0;
-    if (!ToInteger(value, dim)) return false;
+    if (!p.ToInteger(value, dim)) return false;
     if (dim < 0 || dim >= static_cast<int64_t>(rank) || used[static_cast<size_t>(dim)])
-      return Error(value.span, "index-out-of-range", "the arguments of permute are the dimensions in a new order");
+      return p.Error(value.span, "index-out-of-range", "the arguments of permute are the dimensions in a new order");
     const auto i = static_cast<size_t>(dim);
     used[i] = true;
     spec.shape.push_back(buffer->shape[static_cast<uint32_t>(i)]);
-    const PrimExpr* stride = tile ? tile->shard[i].stride : CompactStride(buffer->shape.span(), i, args.span);
+    const PrimExpr* stride = tile ? tile->shard[i].stride : p.CompactStride(buffer->shape.span(), i, args.span);
     if (!stride) return false;
-    iters.push_back(MakeLayoutIter(*this, tile ? tile->shard[i].extent : spec.shape.back(), stride,
+    iters.push_back(MakeLayoutIter(p, tile ? tile->shard[i].extent : spec.shape.back(), stride,
                                    tile ? tile->shard[i].axis : "m", args.span));
   }
-  const PrimExpr* none = ListOperand(*this, "tir.list_arg", {}, args.span);
+  const PrimExpr* none = ListOperand(p, "tir.list_arg", {}, args.span);
   const auto rest = tile ? To<tir::Call>(buffer->layout)->args : List<const PrimExpr*>();
-  spec.layout = MakeCall(
+  spec.layout = p.MakeCall(
       "tir.TileLayout", DataType::Handle(),
-      {ListOperand(*this, "tir.list_arg", iters, args.span), tile ? rest[1] : none, tile ? rest[2] : none}, args.span);
+      {ListOperand(p, "tir.list_arg", iters, args.span), tile ? rest[1] : none, tile ? rest[2] : none}, args.span);
+  return true;
+}
+
+}  // namespace
+
+bool AtView(const TirParser& p) {
+  if (!p.At(TokenKind::kName)) return false;
+  static constexpr std::string_view kViewMethods[] = {"local", "permute", "view"};
+  const std::string_view rest = p.lex_.buffer().substr(p.lex_.peek().end);
+  const bool is_method = std::ranges::any_of(kViewMethods, [&](std::string_view method) {
+    return rest.starts_with('.') && rest.substr(1).starts_with(method) &&
+           rest.substr(1 + method.size()).starts_with('(');
+  });
+  const Node* node = is_method ? p.symbols_.Find(p.lex_.text()) : nullptr;
+  return node && Is<tir::Buffer>(node);
+}
+
+bool ParseView(TirParser& p, PyValue& out) {
+  const auto* buffer = To<tir::Buffer>(p.symbols_.Find(p.lex_.text()));
+  const uint32_t begin = p.lex_.Next().begin;
+  p.lex_.Next();
+  const std::string_view method = p.lex_.text(p.lex_.Next());
+  PyArgs args;
+  if (!p.ParseArguments(args, begin)) return false;
+  tir::BufferSpec spec{.dtype = buffer->dtype,
+                       .data = p.PointerOf(buffer),
+                       .strides = {buffer->strides.begin(), buffer->strides.end()},
+                       .elem_offset = buffer->elem_offset,
+                       .scope = buffer->scope(),
+                       .align = buffer->data_alignment,
+                       .offset_factor = buffer->offset_factor,
+                       .layout = buffer->layout,
+                       .allocated_addr = {buffer->allocated_addr.begin(), buffer->allocated_addr.end()}};
+  const bool ok = method == "view"    ? ViewSpec(p, buffer, args, spec)
+                  : method == "local" ? LocalSpec(p, buffer, args, spec)
+                                      : PermutedSpec(p, buffer, args, spec);
+  if (!ok) return false;
+  const tir::Buffer* view = tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span);
+  p.OpenDeclaration(view, args.span);
+  out = PyValue(view, args.span);
   return true;
 }
 
