@@ -90,7 +90,7 @@ std::string TirPrinter::Print(std::string_view name, const ScalarArgs& scalars) 
   return Assemble();
 }
 
-std::string TirPrinter::PrintStatement(const tir::Stmt* stmt) {
+std::string TirStmtPrinter::PrintStatement(const tir::Stmt* stmt) {
   Push(func_);
   top().concise = true;
   PrintStmt(stmt);

@@ -17,31 +17,56 @@ namespace iropt::text {
 // results. O(nodes).
 void PrintPrimFunc(const PrimFunc* func, std::string_view name, const ScalarArgs& scalars, PrintContext& context);
 
-class TirPrinter : public TirDeclarations {
+// The heads of loops and blocks, which come before their statements.
+class TirHeadPrinter : public TirDeclarations {
  public:
   using TirDeclarations::TirDeclarations;
 
-  // The text of the function.
-  std::string Print(std::string_view name, const ScalarArgs& scalars);
-  // The text of one statement of it.
-  std::string PrintStatement(const tir::Stmt* stmt);
+ protected:
+  using Loops = InlineVector<const tir::For*, 8>;
+
+  bool IsMarked(const tir::Stmt* stmt) const {
+    return context_.options.marked && context_.options.marked->contains(stmt);
+  }
+  // Prints a head, between marks if the statement is to be marked.
+  template <class F>
+  void PrintMarked(const tir::Stmt* stmt, F&& print) {
+    if (IsMarked(stmt)) out_.Append(kMarkBegin);
+    print();
+    if (IsMarked(stmt)) out_.Append(kMarkEnd);
+  }
+  // The head of one loop, or of several. From here on, axes can be these loops under other names.
+  void PrintLoopHeads(const tir::For* loop, Loops& loops);
+  void LeaveLoops(const Loops& loops);
+  void PrintAxes(const tir::Block* block, const tir::BlockRealize* realize);
+  void PrintRegions(std::string_view function, List<const tir::BufferRegion*> regions);
+  void PrintBlockBuffer(const tir::Buffer* buffer);
+  // Nothing if there are none.
+  void PrintAnnotations(const DictAttr* annotations);
 
  private:
-  // ---- the function
-  void PrintDecorator();
-  void PrintParams();
-  // Flags for the parameters that are printed as buffers: those with simple buffers whose pointer has no other uses.
-  std::vector<bool> InlineParams() const;
-  void PrintFuncAttrs(std::string_view name);
-  void PrintMatchedParams();
-  const tir::Block* ImplicitRoot() const;
+  static void AddGrid(const tir::For* loop, Loops& grid);
+  void PrintLoopHead(const tir::For* loop);
+  void PrintLoopAnnotations(const DictAttr& annotations);
+  bool IsRemapped(const tir::IterVar* iter_var, const PrimExpr* value) const;
+  void PrintAxis(const tir::IterVar* iter_var, const PrimExpr* value);
+  void PrintRemap(const tir::Block* block, const tir::BlockRealize* realize, size_t begin, size_t end);
 
-  // ---- signatures of 0.26 and newer (printer_signature.cpp)
-  void PrintTypedParams(const ScalarArgs& scalars);
-  void PrintTypedParam(const tir::Buffer* buffer);
-  void PrintParamShape(const tir::Buffer* buffer, PrimPrinter& prim) override;
-  std::string QuotedDim(const PrimExpr* dim);
+  std::vector<const tir::For*> loops_;  // by id of the loop variable
+};
 
+class TirStmtPrinter : public TirHeadPrinter {
+ public:
+  using TirHeadPrinter::TirHeadPrinter;
+
+  // The text of one statement of the function.
+  std::string PrintStatement(const tir::Stmt* stmt);
+
+ protected:
+  // In the current list.
+  void PrintBody(const tir::Stmt* body);
+
+ private:
   // ---- statements of 0.24 and newer (printer_flat.cpp)
   void PrintRest(const tir::Stmt* body);
   void PrintBind(const tir::LetStmt* stmt);
@@ -54,7 +79,6 @@ class TirPrinter : public TirDeclarations {
   void PrintFlatAssert(const tir::AssertStmt* stmt);
 
   // ---- statements (printer_stmt.cpp)
-  void PrintBody(const tir::Stmt* body);
   void PrintStmt(const tir::Stmt* stmt);
   void PrintLet(const tir::LetStmt* stmt);
   void PrintAttrStmt(const tir::AttrStmt* stmt);
@@ -70,8 +94,6 @@ class TirPrinter : public TirDeclarations {
   void PrintStore(const tir::BufferStore* stmt);
   void PrintAllocate(const tir::Allocate* stmt);
   void PrintAllocateConst(const tir::AllocateConst* stmt);
-  // Nothing if there are none.
-  void PrintAnnotations(const DictAttr* annotations);
   void PrintPrefetch(const tir::Prefetch* stmt);
   void PrintDeclBuffer(const tir::DeclBuffer* stmt, Introduces introduces);
   void PrintIf(const tir::IfThenElse* stmt);
@@ -84,36 +106,36 @@ class TirPrinter : public TirDeclarations {
   void PrintIndented(const Node* frame, const tir::Stmt* body);
 
   // ---- loops and blocks (printer_block.cpp)
-  bool IsMarked(const tir::Stmt* stmt) const {
-    return context_.options.marked && context_.options.marked->contains(stmt);
-  }
-  // Prints a head, between marks if the statement is to be marked.
-  template <class F>
-  void PrintMarked(const tir::Stmt* stmt, F&& print) {
-    if (IsMarked(stmt)) out_.Append(kMarkBegin);
-    print();
-    if (IsMarked(stmt)) out_.Append(kMarkEnd);
-  }
   void PrintFor(const tir::For* loop);
-  using Loops = InlineVector<const tir::For*, 8>;
-  void AddGrid(const tir::For* loop, Loops& grid) const;
-  void PrintLoopHead(const tir::For* loop);
-  void PrintLoopAnnotations(const DictAttr& annotations);
   void PrintBlock(const tir::Block* block, const tir::BlockRealize* realize);
-  void PrintBlockBuffer(const tir::Buffer* buffer);
-  void PrintAxes(const tir::Block* block, const tir::BlockRealize* realize);
-  bool IsRemapped(const tir::IterVar* iter_var, const PrimExpr* value) const;
-  void PrintAxis(const tir::IterVar* iter_var, const PrimExpr* value);
-  void PrintRemap(const tir::Block* block, const tir::BlockRealize* realize, size_t begin, size_t end);
-  void PrintRegions(std::string_view function, List<const tir::BufferRegion*> regions);
-  void EnterLoop(const tir::For* loop);
-  void LeaveLoop(const tir::For* loop);
+};
+
+class TirPrinter : public TirStmtPrinter {
+ public:
+  using TirStmtPrinter::TirStmtPrinter;
+
+  // The text of the function.
+  std::string Print(std::string_view name, const ScalarArgs& scalars);
+
+ private:
+  void PrintDecorator();
+  void PrintParams();
+  // Flags for the parameters that are printed as buffers: those with simple buffers whose pointer has no other uses.
+  std::vector<bool> InlineParams() const;
+  void PrintFuncAttrs(std::string_view name);
+  void PrintMatchedParams();
+  const tir::Block* ImplicitRoot() const;
+
+  // ---- signatures of 0.26 and newer (printer_signature.cpp)
+  void PrintTypedParams(const ScalarArgs& scalars);
+  void PrintTypedParam(const tir::Buffer* buffer);
+  void PrintParamShape(const tir::Buffer* buffer, PrimPrinter& prim) override;
+  std::string QuotedDim(const PrimExpr* dim);
 
   std::vector<bool> inline_params_;        // parameters that are printed as buffers
   LookupSet<const tir::Var*> type_vars_;   // declared before the function, from 0.27 on
   LookupSet<const tir::Var*> bound_vars_;  // seen in the signature so far
   std::vector<std::string> param_lines_;   // variables that the parameters use and nothing declares
-  std::vector<const tir::For*> loops_;     // by id of the loop variable
 };
 
 }  // namespace iropt::text

@@ -11,17 +11,9 @@ namespace iropt::text {
 
 // ---- Loops
 
-void TirPrinter::EnterLoop(const tir::For* loop) {
-  const uint32_t id = loop->loop_var->id;
-  if (id >= loops_.size()) loops_.resize(std::max<size_t>(id + 1, loops_.size() * 2));
-  loops_[id] = loop;
-}
-
-void TirPrinter::LeaveLoop(const tir::For* loop) { loops_[loop->loop_var->id] = nullptr; }
-
 // Adds the loops that T.grid can stand for: plain ones from 0 that directly follow each other and do not depend on each
 // other.
-void TirPrinter::AddGrid(const tir::For* loop, Loops& grid) const {
+void TirHeadPrinter::AddGrid(const tir::For* loop, Loops& grid) {
   for (const tir::For* l = loop; l; l = As<tir::For>(l->body)) {
     if (l->for_kind != tir::ForKind::kSerial || !arith::IsInt(l->min, 0) || l->annotations->size() || l->step) break;
     const auto is_of_grid = [&](const tir::Var* var) {
@@ -32,13 +24,7 @@ void TirPrinter::AddGrid(const tir::For* loop, Loops& grid) const {
   }
 }
 
-void TirPrinter::PrintFor(const tir::For* loop) {
-  BeginLine();
-  out_.Append("for ");
-  ++context_.indent;
-  // Declarations for the head go before this line, not into the body.
-  Push(loop, false);
-  Loops loops;
+void TirHeadPrinter::PrintLoopHeads(const tir::For* loop, Loops& loops) {
   AddGrid(loop, loops);
   if (loops.size() > 1) {
     for (size_t i = 0; i < loops.size(); ++i) {
@@ -57,16 +43,34 @@ void TirPrinter::PrintFor(const tir::For* loop) {
     PrintMarked(loop, [&] { PrintLoopHead(loop); });
     out_.Append(':');
   }
-  for (const tir::For* l : loops) EnterLoop(l);
+  for (const tir::For* l : loops) {
+    const uint32_t id = l->loop_var->id;
+    if (id >= loops_.size()) loops_.resize(std::max<size_t>(id + 1, loops_.size() * 2));
+    loops_[id] = l;
+  }
+}
+
+void TirHeadPrinter::LeaveLoops(const Loops& loops) {
+  for (const tir::For* loop : loops) loops_[loop->loop_var->id] = nullptr;
+}
+
+void TirStmtPrinter::PrintFor(const tir::For* loop) {
+  BeginLine();
+  out_.Append("for ");
+  ++context_.indent;
+  // Declarations for the head go before this line, not into the body.
+  Push(loop, false);
+  Loops loops;
+  PrintLoopHeads(loop, loops);
   top().visible = true;
   PrintBody(loops.back()->body);
-  for (const tir::For* l : loops) LeaveLoop(l);
+  LeaveLoops(loops);
   Pop();
   --context_.indent;
 }
 
 // i in range(...)
-void TirPrinter::PrintLoopHead(const tir::For* loop) {
+void TirHeadPrinter::PrintLoopHead(const tir::For* loop) {
   static constexpr std::string_view kFunctions[] = {"T.serial(", "T.parallel(", "T.vectorized(", "T.unroll(",
                                                     "T.thread_binding("};
   out_.Append(names_.Define(loop->loop_var));
@@ -94,7 +98,7 @@ void TirPrinter::PrintLoopHead(const tir::For* loop) {
 }
 
 // From 0.25 on, the annotations of unrolling have a keyword of their own.
-void TirPrinter::PrintLoopAnnotations(const DictAttr& annotations) {
+void TirHeadPrinter::PrintLoopAnnotations(const DictAttr& annotations) {
   if (annotations.size() != 1 || !context_.Since(TextVersion::kV0_25)) return PrintAnnotations(&annotations);
   if (annotations.keys[0] == attr::kDisableUnroll) return out_.Append(", unroll=False");
   if (annotations.keys[0] != attr::kPragmaUnroll) return PrintAnnotations(&annotations);
@@ -107,7 +111,7 @@ void TirPrinter::PrintLoopAnnotations(const DictAttr& annotations) {
 // ---- Blocks
 
 // Returns whether the axis is a loop under another name, over the same domain.
-bool TirPrinter::IsRemapped(const tir::IterVar* iter_var, const PrimExpr* value) const {
+bool TirHeadPrinter::IsRemapped(const tir::IterVar* iter_var, const PrimExpr* value) const {
   if (iter_var->iter_type != tir::IterVarType::kDataPar && iter_var->iter_type != tir::IterVarType::kCommReduce)
     return false;
   const auto* var = As<tir::Var>(value);
@@ -117,7 +121,7 @@ bool TirPrinter::IsRemapped(const tir::IterVar* iter_var, const PrimExpr* value)
          DeepEqual(loop->extent, iter_var->dom->extent);
 }
 
-void TirPrinter::PrintAxes(const tir::Block* block, const tir::BlockRealize* realize) {
+void TirHeadPrinter::PrintAxes(const tir::Block* block, const tir::BlockRealize* realize) {
   const size_t n = block->iter_vars.size();
   for (size_t i = 0; i < n;) {
     size_t end = i;
@@ -134,7 +138,7 @@ void TirPrinter::PrintAxes(const tir::Block* block, const tir::BlockRealize* rea
   }
 }
 
-void TirPrinter::PrintAxis(const tir::IterVar* iter_var, const PrimExpr* value) {
+void TirHeadPrinter::PrintAxis(const tir::IterVar* iter_var, const PrimExpr* value) {
   BeginLine();
   out_.Append(names_.Define(iter_var->var));
   switch (iter_var->iter_type) {
@@ -162,7 +166,7 @@ void TirPrinter::PrintAxis(const tir::IterVar* iter_var, const PrimExpr* value) 
 }
 
 // vi, vj = T.axis.remap("SR", [i, j])
-void TirPrinter::PrintRemap(const tir::Block* block, const tir::BlockRealize* realize, size_t begin, size_t end) {
+void TirHeadPrinter::PrintRemap(const tir::Block* block, const tir::BlockRealize* realize, size_t begin, size_t end) {
   BeginLine();
   for (size_t i = begin; i < end; ++i) {
     if (i > begin) out_.Append(", ");
@@ -176,7 +180,7 @@ void TirPrinter::PrintRemap(const tir::Block* block, const tir::BlockRealize* re
   out_.Append("])");
 }
 
-void TirPrinter::PrintRegions(std::string_view function, List<const tir::BufferRegion*> regions) {
+void TirHeadPrinter::PrintRegions(std::string_view function, List<const tir::BufferRegion*> regions) {
   BeginLine();
   out_.Append(function);
   for (uint32_t i = 0; i < regions.size(); ++i) {
@@ -186,14 +190,14 @@ void TirPrinter::PrintRegions(std::string_view function, List<const tir::BufferR
   out_.Append(')');
 }
 
-void TirPrinter::PrintBlockBuffer(const tir::Buffer* buffer) {
+void TirHeadPrinter::PrintBlockBuffer(const tir::Buffer* buffer) {
   PrintBufferLine(
       buffer, context_.Since(TextVersion::kV0_24) ? "sblock_alloc_buffer" : "alloc_buffer", Introduces::kData, [] {},
       [] {});
 }
 
 // `realize` is null for a block that stands for itself.
-void TirPrinter::PrintBlock(const tir::Block* block, const tir::BlockRealize* realize) {
+void TirStmtPrinter::PrintBlock(const tir::Block* block, const tir::BlockRealize* realize) {
   BeginLine();
   out_.Append("with ");
   PrintMarked(block, [&] {

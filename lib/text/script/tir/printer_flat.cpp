@@ -89,7 +89,7 @@ std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, const tir::Var* d
 }
 
 // B = T.decl_buffer((4,), data=T.address_of(A[4])) for a buffer on a pointer that was bound for it.
-bool TirPrinter::PrintDeclWithPointer(const tir::LetStmt* stmt) {
+bool TirStmtPrinter::PrintDeclWithPointer(const tir::LetStmt* stmt) {
   const auto* decl = As<tir::DeclBuffer>(stmt->body);
   const bool inlined = context_.Since(TextVersion::kV0_26) && decl && decl->buffer->data == stmt->var &&
                        (stmt->var->flags & tir::Var::kBufferPointer) != 0;
@@ -118,7 +118,7 @@ bool TirPrinter::PrintDeclWithPointer(const tir::LetStmt* stmt) {
 }
 
 // The rest of the list that the definition before it is in.
-void TirPrinter::PrintRest(const tir::Stmt* body) {
+void TirStmtPrinter::PrintRest(const tir::Stmt* body) {
   const bool is_last = top().concise && !context_.Since(TextVersion::kV0_25);
   top().concise = is_last;
   const auto* seq = As<tir::SeqStmt>(body);
@@ -133,7 +133,7 @@ void TirPrinter::PrintRest(const tir::Stmt* body) {
 }
 
 // x: T.let[T.int32] = value, in 0.24 x: T.int32 = value, or x = value for a variable that is defined already.
-void TirPrinter::PrintBind(const tir::LetStmt* stmt) {
+void TirStmtPrinter::PrintBind(const tir::LetStmt* stmt) {
   if (PrintDeclWithPointer(stmt)) return;
   BeginLine();
   const bool known = !names_.Find(stmt->var).empty();
@@ -159,7 +159,7 @@ void TirPrinter::PrintBind(const tir::LetStmt* stmt) {
 }
 
 // A = T.alloc_buffer((4,), scope="shared"): the buffer that is declared on the memory right after, or one of its own.
-void TirPrinter::PrintAllocBuffer(const tir::Allocate* stmt) {
+void TirStmtPrinter::PrintAllocBuffer(const tir::Allocate* stmt) {
   const auto* decl = As<tir::DeclBuffer>(stmt->body);
   const bool declared = decl && decl->buffer->data == stmt->buffer_var && decl->buffer->dtype == stmt->dtype &&
                         DeepEqual(stmt->extents, decl->buffer->shape);
@@ -199,7 +199,7 @@ void TirPrinter::PrintAllocBuffer(const tir::Allocate* stmt) {
 }
 
 // x: T.int32 = value for an allocation and the store after it, x: T.int32 without one.
-void TirPrinter::PrintScalar(const tir::DeclBuffer* stmt) {
+void TirStmtPrinter::PrintScalar(const tir::DeclBuffer* stmt) {
   const tir::Buffer* buffer = stmt->buffer;
   BeginLine();
   const std::string_view name = NameBuffer(buffer);
@@ -235,7 +235,7 @@ void TirPrinter::PrintScalar(const tir::DeclBuffer* stmt) {
   }
 }
 
-void TirPrinter::PrintFlatDeclBuffer(const tir::DeclBuffer* stmt) {
+void TirStmtPrinter::PrintFlatDeclBuffer(const tir::DeclBuffer* stmt) {
   if (const std::string view = ViewOf(stmt->buffer, stmt->buffer->data, context_); !view.empty()) {
     BeginLine();
     out_.Append(NameBuffer(stmt->buffer));
@@ -249,7 +249,7 @@ void TirPrinter::PrintFlatDeclBuffer(const tir::DeclBuffer* stmt) {
 }
 
 // T.attr({"key": value}) for attributes of nothing, which follow each other in one dictionary.
-void TirPrinter::PrintAttrDict(const tir::AttrStmt* stmt) {
+void TirStmtPrinter::PrintAttrDict(const tir::AttrStmt* stmt) {
   std::vector<const tir::AttrStmt*> attrs{stmt};
   while (const auto* next = As<tir::AttrStmt>(attrs.back()->body)) {
     if (!IsAttrOfNothing(next)) break;
@@ -269,13 +269,13 @@ void TirPrinter::PrintAttrDict(const tir::AttrStmt* stmt) {
       });
 }
 
-bool TirPrinter::IsAttrOfNothing(const tir::AttrStmt* stmt) {
+bool TirStmtPrinter::IsAttrOfNothing(const tir::AttrStmt* stmt) {
   const auto* node = As<tir::IntImm>(stmt->node);
   return node && node->value == 0;
 }
 
 // assert condition, ("RuntimeError", ["message"])
-void TirPrinter::PrintFlatAssert(const tir::AssertStmt* stmt) {
+void TirStmtPrinter::PrintFlatAssert(const tir::AssertStmt* stmt) {
   BeginLine();
   out_.Append("assert ");
   prim_.Print(stmt->condition);

@@ -40,8 +40,7 @@ const PrimExpr* ReturnedValue(const PrimExpr* e) {
 
 }  // namespace
 
-// In the current list.
-void TirPrinter::PrintBody(const tir::Stmt* body) {
+void TirStmtPrinter::PrintBody(const tir::Stmt* body) {
   const auto* seq = As<tir::SeqStmt>(body);
   if (!seq) {
     top().concise = true;
@@ -55,7 +54,7 @@ void TirPrinter::PrintBody(const tir::Stmt* body) {
   }
 }
 
-void TirPrinter::PrintStmt(const tir::Stmt* stmt) {
+void TirStmtPrinter::PrintStmt(const tir::Stmt* stmt) {
   const bool flat = context_.Since(TextVersion::kV0_24);
   WithStack([&] {
     switch (stmt->kind) {
@@ -100,8 +99,8 @@ void TirPrinter::PrintStmt(const tir::Stmt* stmt) {
   });
 }
 
-void TirPrinter::PrintScoped(const Node* frame, const tir::Stmt* body, bool concise,
-                             FunctionRef<std::string_view()> define, FunctionRef<void()> head) {
+void TirStmtPrinter::PrintScoped(const Node* frame, const tir::Stmt* body, bool concise,
+                                 FunctionRef<std::string_view()> define, FunctionRef<void()> head) {
   BeginLine();
   // Declarations for the head go before this line, not into the body.
   Push(frame, false);
@@ -127,7 +126,7 @@ void TirPrinter::PrintScoped(const Node* frame, const tir::Stmt* body, bool conc
 }
 
 // After a colon.
-void TirPrinter::PrintIndented(const Node* frame, const tir::Stmt* body) {
+void TirStmtPrinter::PrintIndented(const Node* frame, const tir::Stmt* body) {
   ++context_.indent;
   Push(frame);
   PrintBody(body);
@@ -136,7 +135,7 @@ void TirPrinter::PrintIndented(const Node* frame, const tir::Stmt* body) {
 }
 
 // x: T.int32 = value; without a value there is no type either.
-void TirPrinter::PrintLet(const tir::LetStmt* stmt) {
+void TirStmtPrinter::PrintLet(const tir::LetStmt* stmt) {
   const bool known = !names_.Find(stmt->var).empty();
   if (!known && top().concise) {
     BeginLine();
@@ -167,7 +166,7 @@ void TirPrinter::PrintLet(const tir::LetStmt* stmt) {
   });
 }
 
-void TirPrinter::PrintAssert(const tir::AssertStmt* stmt) {
+void TirStmtPrinter::PrintAssert(const tir::AssertStmt* stmt) {
   const bool concise = top().concise;
   PrintScoped(
       stmt, stmt->body, concise, [] { return std::string_view(); },
@@ -180,7 +179,7 @@ void TirPrinter::PrintAssert(const tir::AssertStmt* stmt) {
       });
 }
 
-void TirPrinter::PrintAttrValue(const Node* node) {
+void TirStmtPrinter::PrintAttrValue(const Node* node) {
   switch (GroupOf(node->kind)) {
     case NodeGroup::kPrim: return prim_.Print(static_cast<const PrimExpr*>(node));
     case NodeGroup::kAttr: return PrintAttr(static_cast<const Attr*>(node), context_, ScriptDialect::kTir, this);
@@ -205,7 +204,7 @@ const tir::IterVar* FindLaunchBelow(const tir::AttrStmt& stmt) {
 
 }  // namespace
 
-void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
+void TirStmtPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
   if (PrintTirxAttr(stmt)) return;
   const bool concise = top().concise;
   if (stmt->attr_key == attr::kRealizeScope) {
@@ -232,7 +231,7 @@ void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
 }
 
 // tx = T.env_thread("threadIdx.x"), before the current statement.
-void TirPrinter::DefineEnvThread(const tir::IterVar& thread) {
+void TirStmtPrinter::DefineEnvThread(const tir::IterVar& thread) {
   const size_t owner = FrameFor(thread.var);
   const size_t position = names_.Mark();
   std::string line(names_.Define(thread.var));
@@ -258,7 +257,7 @@ void TirPrinter::DefineEnvThread(const tir::IterVar& thread) {
 
 // bx = T.launch_thread("blockIdx.x", 8) if all uses of the variable are inside and it has the dtype of the extent, else
 // with a variable made by T.env_thread.
-void TirPrinter::PrintLaunchThread(const tir::AttrStmt* stmt, bool concise) {
+void TirStmtPrinter::PrintLaunchThread(const tir::AttrStmt* stmt, bool concise) {
   const auto* thread = To<tir::IterVar>(stmt->node);
   bool defines = false;
   if (names_.Find(thread->var).empty()) {
@@ -280,8 +279,8 @@ void TirPrinter::PrintLaunchThread(const tir::AttrStmt* stmt, bool concise) {
 }
 
 // T.realize(A[0:4], "scope"); `scope` is that of the attribute around it.
-void TirPrinter::PrintRealize(const tir::BufferRealize* realize, const PrimExpr* scope, const Node* frame,
-                              bool concise) {
+void TirStmtPrinter::PrintRealize(const tir::BufferRealize* realize, const PrimExpr* scope, const Node* frame,
+                                  bool concise) {
   PrintScoped(
       frame, realize->body, concise, [] { return std::string_view(); },
       [&] {
@@ -307,7 +306,7 @@ void TirPrinter::PrintRealize(const tir::BufferRealize* realize, const PrimExpr*
       });
 }
 
-void TirPrinter::PrintStore(const tir::BufferStore* stmt) {
+void TirStmtPrinter::PrintStore(const tir::BufferStore* stmt) {
   BeginLine();
   if (names_.Find(stmt->buffer).empty()) Define(stmt->buffer);
   // Names that the value uses are declared before those of the indices.
@@ -330,7 +329,7 @@ void TirPrinter::PrintStore(const tir::BufferStore* stmt) {
 }
 
 // T.prefetch(A, [T.Range(0, 4)])
-void TirPrinter::PrintPrefetch(const tir::Prefetch* stmt) {
+void TirStmtPrinter::PrintPrefetch(const tir::Prefetch* stmt) {
   BeginLine();
   out_.Append("T.prefetch(");
   prim_.PrintBuffer(stmt->buffer);
@@ -342,7 +341,7 @@ void TirPrinter::PrintPrefetch(const tir::Prefetch* stmt) {
   out_.Append("])");
 }
 
-void TirPrinter::PrintAllocate(const tir::Allocate* stmt) {
+void TirStmtPrinter::PrintAllocate(const tir::Allocate* stmt) {
   if (const tir::DeclBuffer* decl = DeclaredAllocation(stmt)) return PrintDeclBuffer(decl, Introduces::kData);
   // The variable belongs to the list around the statement.
   const bool concise = top().concise;
@@ -365,13 +364,13 @@ void TirPrinter::PrintAllocate(const tir::Allocate* stmt) {
       });
 }
 
-void TirPrinter::PrintAnnotations(const DictAttr* annotations) {
+void TirHeadPrinter::PrintAnnotations(const DictAttr* annotations) {
   if (annotations->size() == 0) return;
   out_.Append(", annotations=");
   PrintAttr(annotations, context_, ScriptDialect::kTir, this);
 }
 
-void TirPrinter::PrintAllocateConst(const tir::AllocateConst* stmt) {
+void TirStmtPrinter::PrintAllocateConst(const tir::AllocateConst* stmt) {
   PrintScoped(
       stmt, stmt->body, top().concise, [&] { return names_.Define(stmt->buffer_var); },
       [&] {
@@ -391,7 +390,7 @@ void TirPrinter::PrintAllocateConst(const tir::AllocateConst* stmt) {
       });
 }
 
-void TirPrinter::PrintDeclBuffer(const tir::DeclBuffer* stmt, Introduces introduces) {
+void TirStmtPrinter::PrintDeclBuffer(const tir::DeclBuffer* stmt, Introduces introduces) {
   const bool concise = top().concise;
   const BufferParts parts = Plan(stmt->buffer, introduces, frames_.size() - 1);
   PrintVariableLine(parts);
@@ -406,7 +405,7 @@ void TirPrinter::PrintDeclBuffer(const tir::DeclBuffer* stmt, Introduces introdu
   });
 }
 
-void TirPrinter::PrintIf(const tir::IfThenElse* stmt) {
+void TirStmtPrinter::PrintIf(const tir::IfThenElse* stmt) {
   BeginLine();
   out_.Append("if ");
   prim_.Print(stmt->condition);
@@ -418,7 +417,7 @@ void TirPrinter::PrintIf(const tir::IfThenElse* stmt) {
   PrintIndented(stmt->else_case, stmt->else_case);
 }
 
-void TirPrinter::PrintWhile(const tir::While* stmt) {
+void TirStmtPrinter::PrintWhile(const tir::While* stmt) {
   BeginLine();
   out_.Append("while ");
   prim_.Print(stmt->condition);
@@ -426,7 +425,7 @@ void TirPrinter::PrintWhile(const tir::While* stmt) {
   PrintIndented(stmt, stmt->body);
 }
 
-void TirPrinter::PrintEvaluate(const tir::Evaluate* stmt) {
+void TirStmtPrinter::PrintEvaluate(const tir::Evaluate* stmt) {
   BeginLine();
   if (const PrimExpr* value = ReturnedValue(stmt->value)) {
     out_.Append("return ");

@@ -26,7 +26,7 @@ int64_t RestOfScope(const tir::AttrStmt* stmt) {
 
 }  // namespace
 
-bool TirPrinter::PrintTirxAttr(const tir::AttrStmt* stmt) {
+bool TirStmtPrinter::PrintTirxAttr(const tir::AttrStmt* stmt) {
   const bool concise = top().concise;
   const auto unnamed = [] { return std::string_view(); };
   if (RestOfScope(stmt) > 0) {
@@ -51,7 +51,7 @@ bool TirPrinter::PrintTirxAttr(const tir::AttrStmt* stmt) {
 }
 
 // bx, by = T.cta_id([4, 2], preferred=[8, 2])
-void TirPrinter::PrintScopeIds(const tir::AttrStmt* stmt, bool concise) {
+void TirStmtPrinter::PrintScopeIds(const tir::AttrStmt* stmt, bool concise) {
   std::vector<const tir::IterVar*> threads;
   std::vector<const PrimExpr*> preferred;
   const tir::AttrStmt* last = stmt;
@@ -88,8 +88,8 @@ void TirPrinter::PrintScopeIds(const tir::AttrStmt* stmt, bool concise) {
 }
 
 // T.cta_id([4, 2], preferred=[8, 2])
-void TirPrinter::PrintScopeCall(std::span<const tir::IterVar* const> threads,
-                                std::span<const PrimExpr* const> preferred) {
+void TirStmtPrinter::PrintScopeCall(std::span<const tir::IterVar* const> threads,
+                                    std::span<const PrimExpr* const> preferred) {
   out_.Append("T.");
   out_.Append(threads[0]->thread_tag);
   out_.Append('(');
