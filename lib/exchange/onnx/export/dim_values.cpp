@@ -1,4 +1,4 @@
-// Dimensions and shapes as tensors of integers.
+#include "exchange/onnx/export/dim_values.h"
 
 #include <fmt/format.h>
 
@@ -14,18 +14,6 @@
 #include "iropt/support/stack.h"
 
 namespace iropt::onnx {
-
-std::string_view FunctionExporter::IntTensor(std::span<const int64_t> values) {
-  auto array = NDArray::Make(DataType::Int(64), {static_cast<int64_t>(values.size())});
-  std::ranges::copy(values, array->MutableAs<int64_t>().begin());
-  return context_.Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
-}
-
-std::string_view FunctionExporter::IntScalar(int64_t value) {
-  auto array = NDArray::Make(DataType::Int(64), {});
-  array->MutableAs<int64_t>()[0] = value;
-  return context_.Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
-}
 
 namespace {
 
@@ -70,72 +58,101 @@ bool IsNaturalQuotient(const tir::BinaryExpr& e) {
 
 }  // namespace
 
-std::string_view FunctionExporter::BinaryScalar(const tir::BinaryExpr& e) {
+std::string_view DimValues::BinaryScalar(const tir::BinaryExpr& e) {
   const std::string_view a = ScalarTensor(e.a);
   const std::string_view b = ScalarTensor(e.b);
-  if (const std::string_view op = NodeFor(e.kind); !op.empty()) return Add(op, {a, b});
-  if (const std::string_view op = OppositeOf(e.kind); !op.empty()) return Add("Not", {Add(op, {a, b})});
+  if (const std::string_view op = NodeFor(e.kind); !op.empty()) return exporter_.Add(op, {a, b});
+  if (const std::string_view op = OppositeOf(e.kind); !op.empty())
+    return exporter_.Add("Not", {exporter_.Add(op, {a, b})});
   const bool is_quotient = e.kind == NodeKind::kFloorDiv;
-  if (IsNaturalQuotient(e)) return Add(is_quotient ? "Div" : "Mod", {a, b});
+  if (IsNaturalQuotient(e)) return exporter_.Add(is_quotient ? "Div" : "Mod", {a, b});
   // Div rounds towards zero, and Mod is the remainder of rounding down.
-  if (is_quotient) return Add("Div", {Add("Sub", {a, Add("Mod", {a, b})}), b});
-  return Add("Mod", {a, b}, {IntAttribute("fmod", 1)});
+  if (is_quotient) return exporter_.Add("Div", {exporter_.Add("Sub", {a, exporter_.Add("Mod", {a, b})}), b});
+  return exporter_.Add("Mod", {a, b}, {IntAttribute("fmod", 1)});
 }
 
-std::string_view FunctionExporter::CompoundScalar(const PrimExpr* value) {
+std::string_view DimValues::CompoundScalar(const PrimExpr* value) {
   const auto where = [&](const PrimExpr* condition, const PrimExpr* a, const PrimExpr* b) {
-    return Add("Where", {ScalarTensor(condition), ScalarTensor(a), ScalarTensor(b)});
+    return exporter_.Add("Where", {ScalarTensor(condition), ScalarTensor(a), ScalarTensor(b)});
   };
   if (IsBinary(value->kind)) return BinaryScalar(*static_cast<const tir::BinaryExpr*>(value));
   if (const auto* cast = As<tir::Cast>(value)) return ScalarTensor(cast->value);
-  if (const auto* negation = As<tir::Not>(value)) return Add("Not", {ScalarTensor(negation->a)});
+  if (const auto* negation = As<tir::Not>(value)) return exporter_.Add("Not", {ScalarTensor(negation->a)});
   if (const auto* select = As<tir::Select>(value))
     return where(select->condition, select->true_value, select->false_value);
   const auto* call = As<tir::Call>(value);
   if (call != nullptr && call->op == GetOp(op::kTirIfThenElse))
     return where(call->args[0], call->args[1], call->args[2]);
-  Report("a dimension", "its expression has no counterpart in ONNX");
+  exporter_.Report("a dimension", "its expression has no counterpart in ONNX");
   return {};
 }
 
-std::string_view FunctionExporter::ScalarTensor(const PrimExpr* value) {
-  if (const auto* number = As<tir::IntImm>(value)) return IntTensor(std::span(&number->value, 1));
-  if (const auto known = scalars_.find(value); known != scalars_.end()) return known->second;
+std::string_view DimValues::ScalarTensor(const PrimExpr* value) {
+  if (const auto* number = As<tir::IntImm>(value)) return exporter_.IntTensor(std::span(&number->value, 1));
+  if (const auto known = known_.scalars.find(value); known != known_.scalars.end()) return known->second;
   std::string_view name;
-  if (const SymbolSource* source = SourceOf(value)) {
-    if (source->is_vector && !source->is_element) return scalars_[value] = Add("Shape", {source->tensor});
-    const std::string_view shape = source->is_element ? source->tensor : Add("Shape", {source->tensor});
-    name = Add("Gather", {shape, IntTensor(std::span(&source->index, 1))}, {IntAttribute("axis", 0)});
+  if (const Source* source = SourceOf(value)) {
+    if (source->is_vector && !source->is_element)
+      return known_.scalars[value] = exporter_.Add("Shape", {source->tensor});
+    const std::string_view shape = source->is_element ? source->tensor : exporter_.Add("Shape", {source->tensor});
+    name =
+        exporter_.Add("Gather", {shape, exporter_.IntTensor(std::span(&source->index, 1))}, {IntAttribute("axis", 0)});
   } else if (const auto* var = As<tir::Var>(value)) {
-    Report(fmt::format("the symbolic variable '{}'", var->name), "no tensor has it as a dimension");
+    exporter_.Report(fmt::format("the symbolic variable '{}'", var->name), "no tensor has it as a dimension");
     return {};
   } else {
     name = WithStack([&] { return CompoundScalar(value); });
   }
-  return scalars_[value] = name;
+  return known_.scalars[value] = name;
 }
 
-const FunctionExporter::SymbolSource* FunctionExporter::SourceOf(const PrimExpr* dim) const {
+const DimValues::Source* DimValues::SourceOf(const PrimExpr* dim) const {
   if (const auto* var = As<tir::Var>(dim)) {
-    return symbols_.Find(var);
+    return known_.symbols.Find(var);
   }
-  const auto found = std::ranges::find_if(dims_, [&](const auto& known) { return DeepEqual(known.first, dim); });
-  return found == dims_.end() ? nullptr : &found->second;
+  const auto found = std::ranges::find_if(known_.dims, [&](const auto& known) { return DeepEqual(known.first, dim); });
+  return found == known_.dims.end() ? nullptr : &found->second;
 }
 
-std::string_view FunctionExporter::DimScalar(const PrimExpr* dim) {
-  const SymbolSource* source = SourceOf(dim);
+void DimValues::Define(const Type* type, std::string_view tensor) {
+  const auto* known = As<TensorType>(type);
+  if (known == nullptr || !known->known) return;
+  for (uint32_t i = 0; i < known->dims.size(); ++i) {
+    const PrimExpr* dim = known->dims[i];
+    const Source source{tensor, i, false, known->dims.size() == 1};
+    if (const auto* var = As<tir::Var>(dim)) {
+      known_.symbols.try_emplace(var, source);
+    } else if (!Is<tir::IntImm>(dim) && SourceOf(dim) == nullptr) {
+      known_.dims.emplace_back(dim, source);
+    }
+  }
+}
+
+void DimValues::DefineElements(const ShapeType* type, std::string_view tensor) {
+  for (uint32_t i = 0; type->known && i < type->values.size(); ++i) {
+    if (const auto* var = As<tir::Var>(type->values[i])) known_.symbols.try_emplace(var, Source{tensor, i, true});
+  }
+}
+
+void DimValues::Rename(std::string_view from, std::string_view to) {
+  for (auto& [value, name] : known_.scalars) {
+    if (name == from) name = to;
+  }
+}
+
+std::string_view DimValues::DimScalar(const PrimExpr* dim) {
+  const Source* source = SourceOf(dim);
   if (source == nullptr) return {};
-  if (source->is_vector && !source->is_element) return Add("Size", {source->tensor});
-  const std::string_view shape = source->is_element ? source->tensor : Add("Shape", {source->tensor});
-  return Add("Gather", {shape, IntScalar(source->index)}, {IntAttribute("axis", 0)});
+  if (source->is_vector && !source->is_element) return exporter_.Add("Size", {source->tensor});
+  const std::string_view shape = source->is_element ? source->tensor : exporter_.Add("Shape", {source->tensor});
+  return exporter_.Add("Gather", {shape, exporter_.IntScalar(source->index)}, {IntAttribute("axis", 0)});
 }
 
-std::string_view FunctionExporter::ShapeTensor(std::span<const PrimExpr* const> values) {
+std::string_view DimValues::ShapeTensor(std::span<const PrimExpr* const> values) {
   Names parts;
   std::vector<int64_t> numbers;
   const auto flush = [&] {
-    if (!numbers.empty()) parts.push_back(IntTensor(numbers));
+    if (!numbers.empty()) parts.push_back(exporter_.IntTensor(numbers));
     numbers.clear();
   };
   for (const PrimExpr* value : values) {
@@ -147,8 +164,8 @@ std::string_view FunctionExporter::ShapeTensor(std::span<const PrimExpr* const> 
     parts.push_back(ScalarTensor(value));
   }
   flush();
-  if (parts.empty()) return IntTensor({});
-  return parts.size() == 1 ? parts.front() : Add("Concat", std::move(parts), {IntAttribute("axis", 0)});
+  if (parts.empty()) return exporter_.IntTensor({});
+  return parts.size() == 1 ? parts.front() : exporter_.Add("Concat", std::move(parts), {IntAttribute("axis", 0)});
 }
 
 }  // namespace iropt::onnx

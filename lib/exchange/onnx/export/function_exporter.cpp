@@ -58,6 +58,18 @@ ValueInfo FunctionExporter::Describe(std::string_view name, const Type* type) {
 
 // ---- Values
 
+std::string_view FunctionExporter::IntTensor(std::span<const int64_t> values) {
+  auto array = NDArray::Make(DataType::Int(64), {static_cast<int64_t>(values.size())});
+  std::ranges::copy(values, array->MutableAs<int64_t>().begin());
+  return context_.Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
+}
+
+std::string_view FunctionExporter::IntScalar(int64_t value) {
+  auto array = NDArray::Make(DataType::Int(64), {});
+  array->MutableAs<int64_t>()[0] = value;
+  return context_.Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
+}
+
 std::string_view FunctionExporter::OpaqueConstant(const iropt::Tuple* tuple) {
   const auto* shape = tuple->fields.size() == 2 ? As<ShapeExpr>(tuple->fields[0]) : nullptr;
   if (shape == nullptr) return {};
@@ -175,9 +187,7 @@ void FunctionExporter::Rename(std::string_view from, std::string_view to, size_t
     std::ranges::replace(graph_->nodes[i].inputs, from, to);
     std::ranges::replace(graph_->nodes[i].outputs, from, to);
   }
-  for (auto& [value, name] : scalars_) {
-    if (name == from) name = to;
-  }
+  dims_.Rename(from, to);
   context_.Release(from);
 }
 
@@ -198,7 +208,7 @@ void FunctionExporter::Define(const Var* var, Names results, bool is_tuple, size
   for (size_t i = 0; i < results.size(); ++i) {
     const Type* type =
         is_tuple ? (tuple && i < tuple->fields.size() ? tuple->fields[static_cast<uint32_t>(i)] : nullptr) : var->type;
-    if (type != nullptr && !results[i].empty()) DefineSymbols(type, results[i]);
+    if (type != nullptr && !results[i].empty()) dims_.Define(type, results[i]);
   }
   values_[var] = {std::move(results), is_tuple};
 }
@@ -239,9 +249,7 @@ bool FunctionExporter::ExportMatchCast(const MatchCast* binding) {
     OpExport op(*this, nullptr);
     const std::string_view tensor = op.ShapeOperand(binding->value);
     if (tensor.empty()) return false;
-    for (uint32_t i = 0; shape->known && i < shape->values.size(); ++i) {
-      if (const auto* var = As<tir::Var>(shape->values[i])) symbols_.try_emplace(var, SymbolSource{tensor, i, true});
-    }
+    dims_.DefineElements(shape, tensor);
     return true;
   }
   // The value may be a call.
@@ -252,25 +260,11 @@ bool FunctionExporter::ExportMatchCast(const MatchCast* binding) {
     return false;
   }
   const std::string_view name = value->names.front();
-  DefineSymbols(binding->match_type, name);
+  dims_.Define(binding->match_type, name);
   const bool is_input = std::ranges::any_of(graph_->inputs, [&](const ValueInfo& input) { return input.name == name; });
   const bool is_output = wishes_.contains(binding->var);
   if (!is_input && !is_output) graph_->value_infos.push_back({.name = name, .type = TypeOf(binding->match_type)});
   return true;
-}
-
-void FunctionExporter::DefineSymbols(const Type* type, std::string_view tensor) {
-  const auto* known = As<TensorType>(type);
-  if (known == nullptr || !known->known) return;
-  for (uint32_t i = 0; i < known->dims.size(); ++i) {
-    const PrimExpr* dim = known->dims[i];
-    const SymbolSource source{tensor, i, false, known->dims.size() == 1};
-    if (const auto* var = As<tir::Var>(dim)) {
-      symbols_.try_emplace(var, source);
-    } else if (!Is<tir::IntImm>(dim) && SourceOf(dim) == nullptr) {
-      dims_.emplace_back(dim, source);
-    }
-  }
 }
 
 bool FunctionExporter::ExportValue(const Var* var, const Expr* value) {
@@ -331,9 +325,7 @@ std::shared_ptr<GraphProto> FunctionExporter::ExportBranch(const Expr* branch) {
   auto graph = std::make_shared<GraphProto>();
   GraphProto* outer = std::exchange(graph_, graph.get());
   // Values that the branch computes are not seen outside of it.
-  const auto symbols = symbols_;
-  const auto scalars = scalars_;
-  const size_t dims = dims_.size();
+  DimValues::Known known = dims_.known();
   graph->name = context_.Unique(current_ ? current_->name() : "branch");
   const Type* type = branch->type;
   ExportedValue results;
@@ -347,9 +339,7 @@ std::shared_ptr<GraphProto> FunctionExporter::ExportBranch(const Expr* branch) {
     ok = AddOutputs(results, types, {}, *graph);
   }
   graph_ = outer;
-  symbols_ = symbols;
-  scalars_ = scalars;
-  dims_.resize(dims);
+  dims_.set_known(std::move(known));
   return ok ? graph : nullptr;
 }
 
@@ -422,7 +412,7 @@ bool FunctionExporter::ExportGraph(const iropt::Function& function, const Names&
       return false;
     }
     values_[param] = {{name}};
-    DefineSymbols(param->type, name);
+    dims_.Define(param->type, name);
     if (is_input) graph.inputs.push_back(Describe(name, param->type));
   }
   WishForNames(As<SeqExpr>(function.body) ? To<SeqExpr>(function.body)->body : function.body, outputs);

@@ -10,11 +10,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "exchange/onnx/export/dim_values.h"
 #include "exchange/onnx/export/export_context.h"
 #include "exchange/onnx/export/fusion.h"
 #include "exchange/onnx/model.h"
 #include "iropt/ir/module.h"
-#include "iropt/ir/tir/expr.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
@@ -54,12 +54,8 @@ class FunctionExporter {
   std::string_view Add(std::string_view op, Names inputs, std::vector<AttributeProto> attributes = {}) {
     return AddNode(op, std::move(inputs), std::move(attributes)).front();
   }
-  // A tensor int64[n] of scalar expressions; computed where they are not numbers.
-  std::string_view ShapeTensor(std::span<const PrimExpr* const> values);
-  // A tensor int64[1].
-  std::string_view ScalarTensor(const PrimExpr* value);
-  // A tensor int64[]; empty if no tensor has the dimension.
-  std::string_view DimScalar(const PrimExpr* dim);
+  // The values of dimensions.
+  DimValues& dims() { return dims_; }
   // A constant tensor of int64 of rank 1, or of rank 0.
   std::string_view IntTensor(std::span<const int64_t> values);
   std::string_view IntScalar(int64_t value);
@@ -73,18 +69,6 @@ class FunctionExporter {
   void Report(std::string_view op, std::string_view reason);
 
  private:
-  // The element of a tensor that holds a symbolic variable: a dimension of the tensor, or its element.
-  struct SymbolSource {
-    std::string_view tensor;
-    int64_t index;
-    bool is_element;         // of a tensor that is a shape
-    bool is_vector = false;  // its only dimension
-  };
-
-  const SymbolSource* SourceOf(const PrimExpr* dim) const;
-  // The parts of ScalarTensor for expressions that have operands.
-  std::string_view CompoundScalar(const PrimExpr* value);
-  std::string_view BinaryScalar(const tir::BinaryExpr& e);
   bool ExportSequence(const Expr* body, ExportedValue& results);
   bool ExportBinding(const Binding* binding);
   bool ExportMatchCast(const MatchCast* binding);
@@ -98,7 +82,6 @@ class FunctionExporter {
   void Rename(std::string_view from, std::string_view to, size_t first_node);
   std::string_view WantedName(const Var* var);
   std::string_view WantedFieldName(const Var* var, size_t i);
-  void DefineSymbols(const Type* type, std::string_view tensor);
   std::optional<ExportedValue> ValueOfLeaf(const Expr* expr);
   std::string_view OpaqueConstant(const iropt::Tuple* tuple);
   void WishForNames(const Expr* result, const Names& outputs);
@@ -117,10 +100,7 @@ class FunctionExporter {
   LookupMap<const Var*, ExportedValue> values_;
   LookupMap<const Var*, std::string_view> wishes_;
   std::map<std::pair<const Var*, size_t>, std::string_view> field_wishes_;
-  LookupMap<const tir::Var*, SymbolSource> symbols_;
-  // Other dimensions that tensors have, each once.
-  std::vector<std::pair<const PrimExpr*, SymbolSource>> dims_;
-  std::unordered_map<const PrimExpr*, std::string_view> scalars_;  // that were computed
+  DimValues dims_{*this};
   std::unordered_map<const tir::Var*, std::string_view> dim_names_;
   LookupMap<std::string_view, ValueType> stated_;
 };

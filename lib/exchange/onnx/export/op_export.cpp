@@ -62,7 +62,7 @@ Names OpExport::TupleIn(size_t i) {
   return names;
 }
 
-std::optional<std::vector<int64_t>> OpExport::Numbers(const TensorType* type) {
+std::optional<std::vector<int64_t>> StaticDimsOf(const TensorType* type) {
   if (type == nullptr || !type->known) return std::nullopt;
   std::vector<int64_t> numbers;
   for (const PrimExpr* dim : type->dims) {
@@ -91,13 +91,13 @@ std::optional<double> OpExport::FloatArg(size_t i) const {
 
 std::string_view OpExport::ShapeOperand(const Expr* shape) {
   const Expr* value = exporter_.definitions().Resolve(shape);
-  if (const auto* dims = As<ShapeExpr>(value)) return exporter_.ShapeTensor(dims->values.span());
+  if (const auto* dims = As<ShapeExpr>(value)) return exporter_.dims().ShapeTensor(dims->values.span());
   const auto* call = As<Call>(value);
   const auto* op = call ? As<Op>(call->op) : nullptr;
   if (op != nullptr && op->id == op::kShapeOf) return Add("Shape", {exporter_.NameOf(call->args[0])});
   if (op != nullptr && op->id == op::kTensorToShape) return exporter_.NameOf(call->args[0]);
   const auto* type = As<ShapeType>(shape->type);
-  if (type != nullptr && type->known) return exporter_.ShapeTensor(type->values.span());
+  if (type != nullptr && type->known) return exporter_.dims().ShapeTensor(type->values.span());
   exporter_.Report(call_ ? OpName() : "a shape", "its shape is not known");
   return {};
 }
@@ -141,7 +141,7 @@ std::string_view OpExport::Reduce(std::string_view op, std::string_view x, std::
   return Add(op, inputs, attributes);
 }
 
-std::optional<std::vector<int64_t>> OpExport::LayoutAxes(std::string_view from, std::string_view to) {
+std::optional<std::vector<int64_t>> LayoutAxes(std::string_view from, std::string_view to) {
   std::vector<int64_t> axes;
   for (const char axis : to) {
     const size_t at = from.find(axis);

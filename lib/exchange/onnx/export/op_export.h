@@ -52,8 +52,6 @@ class OpExport {
   const TensorType* ResultType() const { return As<TensorType>(call_->type); }
   int Rank(size_t i) const { return TypeOf(i) ? TypeOf(i)->ndim : kUnknownDim; }
   DataType Dtype(size_t i) const { return TypeOf(i) ? TypeOf(i)->dtype : DataType::Void(); }
-  // The numbers of a shape type or a tensor type, if all are known.
-  static std::optional<std::vector<int64_t>> Numbers(const TensorType* type);
   // The number that a PrimValue is.
   std::optional<int64_t> IntArg(size_t i) const;
   std::optional<double> FloatArg(size_t i) const;
@@ -81,8 +79,6 @@ class OpExport {
   std::string_view Unsqueeze(std::string_view x, std::vector<int64_t> axes);
   std::string_view Reduce(std::string_view op, std::string_view x, std::vector<int64_t> axes, bool keepdims);
   std::string_view Reshape(std::string_view x, std::vector<int64_t> dims) { return Add("Reshape", {x, Ints(dims)}); }
-  // The permutation that takes the axes of a layout into the order of another; nullopt if it is not one.
-  static std::optional<std::vector<int64_t>> LayoutAxes(std::string_view from, std::string_view to);
   // The tensor in another layout. Empty, with the reason, if layouts are not permutations of one another.
   std::string_view ToLayout(std::string_view x, std::string_view from, std::string_view to);
 
@@ -108,6 +104,11 @@ class OpExport {
   bool has_no_value_ = false;
   bool is_opaque_ = false;
 };
+
+// The dimensions of a tensor, if all are known numbers.
+std::optional<std::vector<int64_t>> StaticDimsOf(const TensorType* type);
+// The permutation that takes the axes of a layout into the order of another; nullopt if no permutation does.
+std::optional<std::vector<int64_t>> LayoutAxes(std::string_view from, std::string_view to);
 
 // Adds the node that a call of `onnx.<Op>` came from.
 Names ExportOpaqueCall(OpExport& op, std::string_view name);

@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/node_places.h"
 #include "iropt/arith/const_fold.h"
-#include "iropt/ir/context.h"
 #include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/reshape.h"
-#include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
 
@@ -37,9 +34,7 @@ std::string Describe(const NodeProto& node) {
 }
 
 OpImport::OpImport(FunctionImporter& importer, const NodeProto& node, int64_t version, Scope& scope)
-    : importer_(importer), node_(node), version_(version), scope_(scope) {}
-
-Workspace& OpImport::workspace() { return importer_.workspace(); }
+    : OperandMaker(importer.workspace()), importer_(importer), node_(node), version_(version), scope_(scope) {}
 
 // ---- Inputs
 
@@ -108,63 +103,11 @@ const Expr* OpImport::Call(OpId op, std::initializer_list<const Expr*> args, con
 }
 
 const Expr* OpImport::Call(OpId op, std::span<const Expr* const> args, const Attr* attrs) {
-  if (attrs == nullptr && !OpInfoOf(op).attrs.empty()) attrs = DefaultAttrs(op);
+  if (const OpInfo& info = OpInfoOf(op); attrs == nullptr && !info.attrs.empty()) {
+    const std::vector<const Attr*> defaults(info.attrs.size(), nullptr);
+    attrs = MakeOpAttrs(info, defaults);
+  }
   return importer_.MakeCall(op, args, attrs);
-}
-
-const Attr* OpImport::DefaultAttrs(OpId op) {
-  const std::vector<const Attr*> defaults(OpInfoOf(op).attrs.size(), nullptr);
-  return MakeOpAttrs(OpInfoOf(op), defaults);
-}
-
-const Expr* OpImport::Scalar(double value, DataType dtype) {
-  if (dtype.is_void()) dtype = DataType::Float(32);
-  const iropt::Scalar scalar =
-      dtype.is_floating() ? iropt::Scalar::Float(value, dtype) : iropt::Scalar::Int(static_cast<int64_t>(value), dtype);
-  return MakeConstant(MakeScalarTensor(scalar), workspace());
-}
-
-const Expr* OpImport::Constant(std::shared_ptr<const NDArray> array) {
-  return MakeConstant(std::move(array), workspace());
-}
-
-const Expr* OpImport::IntTensor(std::span<const int64_t> values, std::initializer_list<int64_t> dims) {
-  auto array = NDArray::Make(DataType::Int(64), dims);
-  std::ranges::copy(values, array->MutableAs<int64_t>().begin());
-  return Constant(std::move(array));
-}
-
-const Expr* OpImport::Shape(std::span<const PrimExpr* const> dims) {
-  return workspace().New<ShapeExpr>(workspace().Copy(dims), ShapeType::Get(dims));
-}
-
-const Expr* OpImport::Shape(std::span<const int64_t> dims) {
-  std::vector<const PrimExpr*> values;
-  for (const int64_t dim : dims) values.push_back(IRContext::Current().Int(dim));
-  return Shape(values);
-}
-
-const Expr* OpImport::Prim(int64_t value) { return Prim(IRContext::Current().Int(value)); }
-
-const Expr* OpImport::Prim(const PrimExpr* value) { return workspace().New<PrimValue>(value, PrimType::Get(value)); }
-
-const Expr* OpImport::ScalarPrim(const NDArray& array) { return MakeLiteral(HostValue(*ScalarOf(array)), workspace()); }
-
-const Expr* OpImport::PrimFloat(double value, DataType dtype) {
-  return MakeLiteral(HostValue(iropt::Scalar::Float(value, dtype)), workspace());
-}
-
-const Expr* OpImport::Tuple(std::span<const Expr* const> fields) {
-  std::vector<const Type*> types;
-  for (const Expr* field : fields) types.push_back(field->type);
-  return workspace().New<iropt::Tuple>(workspace().Copy(fields), TupleType::Get(workspace().arena(), types));
-}
-
-const Expr* OpImport::Field(const Expr* tuple, int index) {
-  const auto* type = As<TupleType>(tuple->type);
-  const bool has_field = type != nullptr && static_cast<size_t>(index) < type->fields.size();
-  const Type* field = has_field ? type->fields[static_cast<uint32_t>(index)] : ObjectType::Get();
-  return workspace().New<TupleGetItem>(tuple, index, field);
 }
 
 const Expr* OpImport::Cast(const Expr* x, DataType dtype) {

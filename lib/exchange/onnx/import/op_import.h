@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exchange/onnx/import/operand_maker.h"
 #include "exchange/onnx/import/value.h"
 #include "exchange/onnx/model.h"
 #include "exchange/onnx/node_attributes.h"
@@ -27,7 +28,7 @@ class FunctionImporter;
 //     return op.Call(op::kNnSoftmax, {op.In(0)}, op.Attrs<SoftmaxAttrs>(op::kNnSoftmax, {.axis = op.Int("axis",
 //     -1)}));
 //   }
-class OpImport : public NodeAttributes<OpImport> {
+class OpImport : public NodeAttributes<OpImport>, public OperandMaker {
  public:
   OpImport(FunctionImporter& importer, const NodeProto& node, int64_t version, Scope& scope);
 
@@ -36,7 +37,6 @@ class OpImport : public NodeAttributes<OpImport> {
   int64_t version() const { return version_; }
   Scope& scope() { return scope_; }
   FunctionImporter& importer() { return importer_; }
-  Workspace& workspace();
 
   // ---- Inputs
   size_t num_inputs() const { return node_.inputs.size(); }
@@ -81,25 +81,6 @@ class OpImport : public NodeAttributes<OpImport> {
   static const Attr* Attrs(OpId op, const typename A::Values& values) {
     return MakeOpAttrs(op, values);
   }
-  // The record with all defaults.
-  static const Attr* DefaultAttrs(OpId op);
-  // A constant of rank 0.
-  // Of float32, which most tensors have, where the dtype is not known.
-  const Expr* Scalar(double value, DataType dtype);
-  const Expr* Constant(std::shared_ptr<const NDArray> array);
-  const Expr* IntTensor(std::span<const int64_t> values, std::initializer_list<int64_t> dims);
-  const Expr* Shape(std::span<const PrimExpr* const> dims);
-  const Expr* Shape(std::span<const int64_t> dims);
-  const Expr* Prim(int64_t value);
-  const Expr* Prim(const PrimExpr* value);
-  // The number in a tensor of one element.
-  const Expr* ScalarPrim(const NDArray& array);
-  // A number of a floating dtype.
-  const Expr* PrimFloat(double value, DataType dtype);
-  const Expr* Tuple(std::span<const Expr* const> fields);
-  // A field of an expression that has a tuple type.
-  const Expr* Field(const Expr* tuple, int index);
-  // Frequent ones.
   const Expr* Cast(const Expr* x, DataType dtype);
   const Expr* Reshape(const Expr* x, std::span<const int64_t> dims);
   const Expr* Reshape(const Expr* x, std::span<const PrimExpr* const> dims);

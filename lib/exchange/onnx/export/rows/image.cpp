@@ -36,7 +36,7 @@ Names ExportResize2d(OpExport& op) {
   if (mode.empty()) return op.Lacks(fmt::format("ONNX has no method '{}'", attrs.method()));
   const TensorType* result = op.ResultType();
   if (result == nullptr || !result->known) return op.Lacks("the shape of its result is not known");
-  const auto axes = OpExport::LayoutAxes(attrs.layout(), "NCHW");
+  const auto axes = LayoutAxes(attrs.layout(), "NCHW");
   const std::string_view data = op.ToLayout(op.In(0), attrs.layout(), "NCHW");
   if (data.empty() || !axes) return {};
   std::vector<const PrimExpr*> sizes;
@@ -69,7 +69,7 @@ Names ExportResize2d(OpExport& op) {
     if (op.version() < 13) scales = tensor({});
   }
   const std::string_view resized =
-      op.Add("Resize", {data, roi, scales, op.exporter().ShapeTensor(sizes)}, std::move(attributes));
+      op.Add("Resize", {data, roi, scales, op.exporter().dims().ShapeTensor(sizes)}, std::move(attributes));
   return {op.ToLayout(resized, "NCHW", attrs.layout())};
 }
 

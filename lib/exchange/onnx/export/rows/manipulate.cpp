@@ -135,7 +135,7 @@ std::string_view ScalarDim(OpExport& op, const ShapeExpr* shape) {
   if (shape == nullptr || !shape->values.empty() || callee == nullptr || callee->id != op::kShapeToTensor) return {};
   const auto* dims = As<ShapeExpr>(op.exporter().definitions().Resolve(source->args[0]));
   const bool is_dim = dims != nullptr && dims->values.size() == 1;
-  return is_dim ? op.exporter().DimScalar(dims->values[0]) : std::string_view();
+  return is_dim ? op.exporter().dims().DimScalar(dims->values[0]) : std::string_view();
 }
 
 Names ExportReshape(OpExport& op) {
@@ -164,7 +164,7 @@ std::string_view BroadcastShape(OpExport& op) {
     const PrimExpr* old = type->dims[static_cast<uint32_t>(type->dims.size() - from_end)];
     if (!Is<tir::IntImm>(dim) && DeepEqual(dim, old)) dim = IRContext::Current().Int(1);
   }
-  return op.exporter().ShapeTensor(dims);
+  return op.exporter().dims().ShapeTensor(dims);
 }
 
 Names ExportBroadcastTo(OpExport& op) {
@@ -189,7 +189,7 @@ std::vector<int64_t> FromFront(std::vector<int64_t> axes, int rank) {
 Names ExportSqueeze(OpExport& op) {
   const auto axes = op.Attrs<SqueezeAttrs>().axis();
   if (axes) return {op.Squeeze(op.In(0), FromFront(axes->vector(), op.Rank(0)))};
-  const auto dims = OpExport::Numbers(op.TypeOf(0));
+  const auto dims = StaticDimsOf(op.TypeOf(0));
   if (!dims) return {op.Add("Squeeze", {op.In(0)})};
   std::vector<int64_t> ones;
   for (size_t i = 0; i < dims->size(); ++i) {
@@ -222,7 +222,7 @@ Names ExportTile(OpExport& op) {
 // Each element several times, one after the other: a new dimension after the axis that is then part of it.
 Names ExportRepeat(OpExport& op) {
   const auto attrs = op.Attrs<RepeatAttrs>();
-  const auto dims = OpExport::Numbers(op.TypeOf(0));
+  const auto dims = StaticDimsOf(op.TypeOf(0));
   if (!dims) return op.Lacks("the shape of its data is not known");
   std::vector<int64_t> shape = *dims;
   std::string_view x = op.In(0);
@@ -308,7 +308,8 @@ Names ExportStridedSlice(OpExport& op) {
         op.Add("Slice", {op.In(0)},
                {IntsAttribute("axes", *axis_numbers), IntsAttribute("starts", *begins), IntsAttribute("ends", *ends)})};
   }
-  Names inputs{op.In(0), exporter.ShapeTensor(*begin), exporter.ShapeTensor(*end), op.Ints(*axis_numbers)};
+  Names inputs{op.In(0), exporter.dims().ShapeTensor(*begin), exporter.dims().ShapeTensor(*end),
+               op.Ints(*axis_numbers)};
   if (steps) inputs.push_back(op.Ints(*stride_numbers));
   return {op.Add("Slice", inputs)};
 }

@@ -157,15 +157,15 @@ Names ExportAdaptivePool(OpExport& op) {
   const int rank = op.Rank(0);
   if (rank < 3 || rank > 5) return op.Lacks("the rank of its data is not known");
   const std::string_view image = kImageLayouts[rank - 3];
-  const auto axes = OpExport::LayoutAxes(attrs.layout(), image);
+  const auto axes = LayoutAxes(attrs.layout(), image);
   const std::string_view data = op.ToLayout(op.In(0), attrs.layout(), image);
   if (data.empty() || !axes) return {};
   const auto back = [&](std::string_view result) {
     return Names{op.ToLayout(result, image, attrs.out_layout().empty() ? attrs.layout() : attrs.out_layout())};
   };
   if (attrs.output_size() && IsDefault(*attrs.output_size(), 1)) return back(op.Add("GlobalAveragePool", {data}));
-  const auto in = OpExport::Numbers(op.TypeOf(0));
-  const auto out = OpExport::Numbers(op.ResultType());
+  const auto in = StaticDimsOf(op.TypeOf(0));
+  const auto out = StaticDimsOf(op.ResultType());
   if (!in || !out) return op.Lacks("the shape of its data is not known");
   std::vector<int64_t> kernel;
   for (size_t i = 2; i < axes->size(); ++i) {

@@ -105,7 +105,7 @@ Names SortAlong(OpExport& op, int64_t axis, bool descending) {
   const PrimExpr* dim = type->dims[static_cast<uint32_t>(axis < 0 ? axis + type->ndim : axis)];
   const auto* number = As<tir::IntImm>(dim);
   if (number == nullptr && op.version() < 10) return op.Needs(10);
-  return TopK(op, op.exporter().ScalarTensor(dim), number ? number->value : 0, axis, descending);
+  return TopK(op, op.exporter().dims().ScalarTensor(dim), number ? number->value : 0, axis, descending);
 }
 
 Names ExportSort(OpExport& op) {

@@ -43,7 +43,7 @@ Names ExportZeros(OpExport& op) { return Filled(op, op.ShapeOperand(op.Arg(0)), 
 
 // The shape of the first operand.
 std::string_view ShapeOfFirst(OpExport& op) {
-  const auto numbers = OpExport::Numbers(op.TypeOf(0));
+  const auto numbers = StaticDimsOf(op.TypeOf(0));
   return numbers ? op.Ints(*numbers) : op.Add("Shape", {op.In(0)});
 }
 
@@ -71,7 +71,7 @@ std::string_view RangeBound(OpExport& op, size_t i, DataType dtype) {
   if (const auto number = op.FloatArg(i)) return op.Scalar(*number, dtype);
   const PrimExpr* value = op.PrimArg(i);
   if (value == nullptr) return {};
-  const std::string_view scalar = op.Squeeze(op.exporter().ScalarTensor(value), {0});
+  const std::string_view scalar = op.Squeeze(op.exporter().dims().ScalarTensor(value), {0});
   return op.Cast(scalar, DataType::Int(64), dtype);
 }
 
@@ -104,7 +104,7 @@ Names ExportEye(OpExport& op) {
   const auto k = op.IntArg(2);
   if (rows == nullptr || columns == nullptr || !k) return op.Lacks("its diagonal is not a number");
   const PrimExpr* dims[] = {rows, columns};
-  const Names zeros = Filled(op, op.exporter().ShapeTensor(dims), 0, ResultDtype(op));
+  const Names zeros = Filled(op, op.exporter().dims().ShapeTensor(dims), 0, ResultDtype(op));
   if (zeros.empty()) return {};
   return {op.Add("EyeLike", zeros, {IntAttribute("k", *k)})};
 }
