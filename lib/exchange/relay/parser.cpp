@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "constants.h"
+#include "graph_builder.h"
 #include "infix.h"
-#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "names.h"
 #include "ops/op_table.h"
@@ -23,14 +23,49 @@ struct BlockState {
   std::vector<NodeId> values;
 };
 
+// v0.0.4, with which TVM 0.6 begins texts.
+bool SkipOldVersion(ParserCore& core) {
+  if (!core.IsName("v0")) return false;
+  core.lex.Next();
+  return core.Skip(TokenKind::kDot) && core.Skip(TokenKind::kFloat);
+}
+
+void SkipToDefinition(ParserCore& core) {
+  while (!core.Is(TokenKind::kEnd) && !core.IsName("def")) core.lex.Next();
+}
+
+// Up to the token outside of brackets, or the end of the block around it.
+void SkipTo(ParserCore& core, TokenKind stop) {
+  for (size_t depth = 0; !core.Is(TokenKind::kEnd); core.lex.Next()) {
+    const TokenKind kind = core.lex.token().kind;
+    if (depth == 0 && (kind == stop || kind == TokenKind::kRBrace)) return;
+    if (kind == TokenKind::kLParen || kind == TokenKind::kLBrace || kind == TokenKind::kLBracket) ++depth;
+    if (kind == TokenKind::kRParen || kind == TokenKind::kRBrace || kind == TokenKind::kRBracket)
+      depth -= depth > 0 ? 1 : 0;
+  }
+}
+
+// At an argument that is a variable, which most are.
+bool IsVariableAlone(ParserCore& core) {
+  if (!core.Is(TokenKind::kLocal) && !core.Is(TokenKind::kGraph)) return false;
+  const TokenKind next = core.lex.PeekKind();
+  return next == TokenKind::kComma || next == TokenKind::kRParen;
+}
+
+NodeId NoCounterpart(ParserCore& core, Token token, std::string_view what) {
+  core.Error(core.lex.SpanOf(token), "no-counterpart", fmt::format("Relax has no counterpart for {}", what));
+  return kNoNode;
+}
+
 class Parser {
  public:
-  explicit Parser(ParserCore& core) : core_(core), lex_(core.lex), graph_(core.graph), names_(core) {}
+  explicit Parser(ParserCore& core)
+      : core_(core), lex_(core.lex), graph_(core.graph), nodes_(core.graph), names_(core) {}
 
   void Run() {
     while (!lex_is(TokenKind::kEnd)) {
-      if (core_.Skip(TokenKind::kHash) || SkipOldVersion()) continue;
-      if (!ParseDefinition() && !core_.diagnostics.error_limit_reached()) SkipToDefinition();
+      if (core_.Skip(TokenKind::kHash) || SkipOldVersion(core_)) continue;
+      if (!ParseDefinition() && !core_.diagnostics.error_limit_reached()) SkipToDefinition(core_);
       if (core_.diagnostics.error_limit_reached()) return;
     }
   }
@@ -40,56 +75,22 @@ class Parser {
 
   // ---- Nodes
 
-  NodeId Add(GraphKind kind, uint32_t index, SourceSpan span, std::span<const NodeId> operands) {
-    graph_.nodes.push_back({kind, index, span, List<NodeId>(graph_.arena.Copy(operands))});
-    return static_cast<NodeId>(graph_.nodes.size() - 1);
-  }
-  NodeId AddError(SourceSpan span) { return Add(GraphKind::kError, 0, span, {}); }
   // The text goes on after a name that was reported.
-  NodeId OrError(NodeId id, Token token) { return id == kNoNode ? AddError(lex_.SpanOf(token)) : id; }
+  NodeId OrError(NodeId id, Token token) { return id == kNoNode ? nodes_.AddError(lex_.SpanOf(token)) : id; }
 
   NodeId AddVar(std::string_view name, SourceSpan span, const Type* type) {
     name = core_.Keep(name);
     graph_.vars.push_back({Names::InScript(name, graph_.arena), span, type, kNoNode});
-    const NodeId var = Add(GraphKind::kVar, static_cast<uint32_t>(graph_.vars.size() - 1), span, {});
+    const NodeId var = nodes_.Add(GraphKind::kVar, static_cast<uint32_t>(graph_.vars.size() - 1), span, {});
     names_.vars().Define(name, var);
     return var;
   }
 
-  NodeId AddConstant(const Expr* constant, SourceSpan span) {
-    graph_.constants.push_back(constant);
-    return Add(GraphKind::kConstant, static_cast<uint32_t>(graph_.constants.size() - 1), span, {});
-  }
-
-  NodeId AddOperator(const Operator* op, std::span<const NodeId> args, std::span<const Attribute> attributes,
-                     SourceSpan span) {
-    const auto added = static_cast<uint32_t>(graph_.calls.size());
-    const uint32_t call = attributes.empty() ? plain_calls_.try_emplace(op, added).first : added;
-    if (call == added) graph_.calls.push_back({op, List<Attribute>(graph_.arena.Copy(attributes))});
-    return Add(GraphKind::kOperator, call, span, args);
-  }
-  NodeId AddSign(std::string_view name, std::span<const NodeId> args, SourceSpan span) {
-    const NodeId node = AddOperator(FindOperator(name), args, {}, span);
-    graph_.nodes[node].kind = GraphKind::kSign;
-    return node;
-  }
-
   NodeId AddGlobal(Token token) {
-    return Add(GraphKind::kGlobal, names_.IndexOfGlobal(lex_.Text(token).substr(1)), lex_.SpanOf(token), {});
+    return nodes_.Add(GraphKind::kGlobal, names_.IndexOfGlobal(lex_.Text(token).substr(1)), lex_.SpanOf(token), {});
   }
 
   // ---- Definitions
-
-  // v0.0.4, with which TVM 0.6 begins texts.
-  bool SkipOldVersion() {
-    if (!core_.IsName("v0")) return false;
-    lex_.Next();
-    return core_.Skip(TokenKind::kDot) && core_.Skip(TokenKind::kFloat);
-  }
-
-  void SkipToDefinition() {
-    while (!lex_is(TokenKind::kEnd) && !core_.IsName("def")) lex_.Next();
-  }
 
   bool ParseDefinition() {
     if (core_.IsName("def")) return ParseFunctionDefinition();
@@ -132,7 +133,7 @@ class Parser {
       graph_.functions[index].first_node = first_node;
       graph_.definitions.push_back(index);
     } else {
-      AddFunction(function, begin, true);
+      nodes_.AddFunction(function, lex_.SpanFrom(begin), true);
     }
     return true;
   }
@@ -147,7 +148,7 @@ class Parser {
     function.name_span = lex_.SpanOf(name);
     function.first_node = static_cast<NodeId>(graph_.nodes.size());
     if (core_.Skip(TokenKind::kAssign)) return ParseDeclaration(function, begin);
-    return ParseFunctionRest(function) && (AddFunction(function, begin, true), true);
+    return ParseFunctionRest(function) && (nodes_.AddFunction(function, lex_.SpanFrom(begin), true), true);
   }
 
   // def @f = meta[ExternalFunc][0]
@@ -156,16 +157,8 @@ class Parser {
     const MetadataEntry* entry = ParseMetadataReference(core_);
     if (!entry) return false;
     function.extern_symbol = entry->value.is(PyValue::Kind::kString) ? entry->value.string() : function.name;
-    AddFunction(function, begin, true);
+    nodes_.AddFunction(function, lex_.SpanFrom(begin), true);
     return true;
-  }
-
-  NodeId AddFunction(const GraphFunction& function, uint32_t begin, bool global) {
-    graph_.functions.push_back(function);
-    const auto index = static_cast<uint32_t>(graph_.functions.size() - 1);
-    if (global) graph_.definitions.push_back(index);
-    const bool has_body = function.body != kNoNode;
-    return Add(GraphKind::kFunction, index, lex_.SpanFrom(begin), std::span(&function.body, has_body ? 1 : 0));
   }
 
   // Type parameters, parameters, result type and body.
@@ -208,7 +201,7 @@ class Parser {
     const NodeId var = AddVar(*name, lex_.SpanOf(token), type);
     // Nothing more is said of values whose type was reported.
     if (core_.diagnostics.error_count() != errors)
-      names_.vars().Define(core_.Keep(*name), AddError(lex_.SpanOf(token)));
+      names_.vars().Define(core_.Keep(*name), nodes_.AddError(lex_.SpanOf(token)));
     return var;
   }
 
@@ -253,47 +246,30 @@ class Parser {
       }
     }
     names_.vars().Leave(mark);
-    return block.values.empty() ? body : AddLets(block, body, begin);
+    if (block.values.empty()) return body;
+    block.values.push_back(body);
+    return nodes_.AddLets(block.let_vars, block.values, lex_.SpanFrom(begin));
   }
 
   NodeId ParseResultOfBlock(TokenKind close) {
     if (lex_is(close) || lex_is(TokenKind::kEnd)) {
       core_.Unexpected("an expression");
-      return AddError(lex_.SpanOf(lex_.token()));
+      return nodes_.AddError(lex_.SpanOf(lex_.token()));
     }
     const uint32_t begin = lex_.token().begin;
     NodeId body = ParseExpr();
     if (close != TokenKind::kSemicolon) core_.Skip(TokenKind::kSemicolon);
     if (body != kNoNode && (lex_is(close) || lex_is(TokenKind::kEnd))) return body;
     if (body != kNoNode) core_.Unexpected(TokenKindName(close));
-    body = AddError(lex_.SpanFrom(begin));
-    SkipTo(close);
+    body = nodes_.AddError(lex_.SpanFrom(begin));
+    SkipTo(core_, close);
     return body;
-  }
-
-  NodeId AddLets(const BlockState& block, NodeId body, uint32_t begin) {
-    const auto first = static_cast<uint32_t>(graph_.let_vars.size());
-    graph_.let_vars.insert(graph_.let_vars.end(), block.let_vars.begin(), block.let_vars.end());
-    std::vector<NodeId> operands = block.values;
-    operands.push_back(body);
-    return Add(GraphKind::kLets, first, lex_.SpanFrom(begin), operands);
   }
 
   // After an error in a statement: goes on after the next semicolon of the block.
   void Recover() {
-    SkipTo(TokenKind::kSemicolon);
+    SkipTo(core_, TokenKind::kSemicolon);
     core_.Skip(TokenKind::kSemicolon);
-  }
-
-  // Up to the token outside of brackets, or the end of the block around it.
-  void SkipTo(TokenKind stop) {
-    for (size_t depth = 0; !lex_is(TokenKind::kEnd); lex_.Next()) {
-      const TokenKind kind = lex_.token().kind;
-      if (depth == 0 && (kind == stop || kind == TokenKind::kRBrace)) return;
-      if (kind == TokenKind::kLParen || kind == TokenKind::kLBrace || kind == TokenKind::kLBracket) ++depth;
-      if (kind == TokenKind::kRParen || kind == TokenKind::kRBrace || kind == TokenKind::kRBracket)
-        depth -= depth > 0 ? 1 : 0;
-    }
   }
 
   bool ParseGraphBinding() {
@@ -302,7 +278,7 @@ class Parser {
     const uint32_t begin = lex_.token().begin;
     NodeId value = ParseExpr();
     const bool ok = value != kNoNode;
-    if (!ok) value = AddError(lex_.SpanFrom(begin));
+    if (!ok) value = nodes_.AddError(lex_.SpanFrom(begin));
     names_.DefineGraphVar(name, value);
     return ok && core_.ExpectSemicolon();
   }
@@ -321,7 +297,7 @@ class Parser {
     const uint32_t begin = lex_.token().begin;
     NodeId value = core_.IsName("let") ? ParseBlockInLet() : ParseExpr();
     const bool ok = value != kNoNode;
-    if (!ok) value = AddError(lex_.SpanFrom(begin));
+    if (!ok) value = nodes_.AddError(lex_.SpanFrom(begin));
     if (!var) var = AddVar(*text, lex_.SpanOf(name), type);
     graph_.vars[graph_[*var].index].value = value;
     block.let_vars.push_back(*var);
@@ -347,7 +323,7 @@ class Parser {
       lex_.Next();
       const NodeId right = WithStack([&] { return ParseInfix(op->precedence); });
       if (right == kNoNode) return kNoNode;
-      left = AddSign(op->name, {{left, right}}, lex_.SpanFrom(begin));
+      left = nodes_.AddSign(op->name, {{left, right}}, lex_.SpanFrom(begin));
     }
     return left;
   }
@@ -364,12 +340,12 @@ class Parser {
           core_.Error(lex_.SpanOf(index), "bad-number", "the index of a field is out of range");
           return kNoNode;
         }
-        value = Add(GraphKind::kItem, static_cast<uint32_t>(number->integer), lex_.SpanFrom(begin), {{value}});
+        value = nodes_.Add(GraphKind::kItem, static_cast<uint32_t>(number->integer), lex_.SpanFrom(begin), {{value}});
       } else if (lex_is(TokenKind::kLParen)) {
         std::vector<NodeId> operands{value};
         std::vector<Attribute> attributes;
         if (!ParseArguments(operands, attributes)) return kNoNode;
-        value = Add(GraphKind::kCall, 0, lex_.SpanFrom(begin), operands);
+        value = nodes_.Add(GraphKind::kCall, 0, lex_.SpanFrom(begin), operands);
       } else {
         return value;
       }
@@ -395,7 +371,7 @@ class Parser {
         lex_.Next();
         const NodeId operand = WithStack([this] { return ParsePostfix(); });
         if (operand == kNoNode) return kNoNode;
-        return AddSign("negative", {{operand}}, lex_.SpanFrom(token.begin));
+        return nodes_.AddSign("negative", {{operand}}, lex_.SpanFrom(token.begin));
       }
       case TokenKind::kName: return ParseNamed();
       default: core_.Unexpected("an expression"); return kNoNode;
@@ -408,21 +384,16 @@ class Parser {
     if (const Operator* op = FindOperator(name)) return ParseOperatorCall(op);
     if (name == "True" || name == "False") {
       lex_.Next();
-      return AddConstant(MakeScalar(DataType::Bool(), static_cast<int64_t>(name == "True"), core_.workspace),
-                         lex_.SpanOf(token));
+      return nodes_.AddConstant(MakeScalar(DataType::Bool(), static_cast<int64_t>(name == "True"), core_.workspace),
+                                lex_.SpanOf(token));
     }
     if (name == "if") return ParseIf();
     if (name == "fn") return ParseLocalFunction();
     if (name == "let") return ParseBlock(TokenKind::kSemicolon);
     if (name == "meta") return ParseMetaConstant();
-    if (name == "match") return NoCounterpart(token, "match");
-    if (name == "ref" || name == "ref_read" || name == "ref_write") return NoCounterpart(token, "references");
+    if (name == "match") return NoCounterpart(core_, token, "match");
+    if (name == "ref" || name == "ref_read" || name == "ref_write") return NoCounterpart(core_, token, "references");
     return ParseOperatorCall(nullptr);
-  }
-
-  NodeId NoCounterpart(Token token, std::string_view what) {
-    core_.Error(lex_.SpanOf(token), "no-counterpart", fmt::format("Relax has no counterpart for {}", what));
-    return kNoNode;
   }
 
   NodeId ParseConstant() {
@@ -434,7 +405,7 @@ class Parser {
     }
     const Expr* constant = number->is_integer ? MakeScalar(number->dtype, number->integer, core_.workspace)
                                               : MakeScalar(number->dtype, number->real, core_.workspace);
-    return AddConstant(constant, lex_.SpanOf(token));
+    return nodes_.AddConstant(constant, lex_.SpanOf(token));
   }
 
   NodeId ParseMetaConstant() {
@@ -445,7 +416,7 @@ class Parser {
       core_.Error(lex_.SpanFrom(begin), "bad-expression", "the entry of the metadata section is not a constant");
       return kNoNode;
     }
-    return AddConstant(entry->value.expr, lex_.SpanFrom(begin));
+    return nodes_.AddConstant(entry->value.expr, lex_.SpanFrom(begin));
   }
 
   NodeId ParseParentheses() {
@@ -464,7 +435,7 @@ class Parser {
       is_tuple = true;
     }
     if (!core_.Expect(TokenKind::kRParen)) return kNoNode;
-    return is_tuple ? Add(GraphKind::kTuple, 0, lex_.SpanFrom(begin), fields) : fields.front();
+    return is_tuple ? nodes_.Add(GraphKind::kTuple, 0, lex_.SpanFrom(begin), fields) : fields.front();
   }
 
   NodeId ParseIf() {
@@ -485,14 +456,14 @@ class Parser {
       if (!core_.Expect(TokenKind::kRBrace)) return kNoNode;
     }
     if (otherwise == kNoNode) return kNoNode;
-    return Add(GraphKind::kIf, 0, lex_.SpanFrom(begin), {{condition, then, otherwise}});
+    return nodes_.Add(GraphKind::kIf, 0, lex_.SpanFrom(begin), {{condition, then, otherwise}});
   }
 
   NodeId ParseLocalFunction() {
     const uint32_t begin = lex_.Next().begin;
     GraphFunction function;
     function.name_span = lex_.SpanFrom(begin);
-    return ParseFunctionRest(function) ? AddFunction(function, begin, false) : kNoNode;
+    return ParseFunctionRest(function) ? nodes_.AddFunction(function, lex_.SpanFrom(begin), false) : kNoNode;
   }
 
   // With null, the name is that of no operator.
@@ -506,8 +477,8 @@ class Parser {
     args.reserve(4);
     std::vector<Attribute> attributes;
     if (!ParseArguments(args, attributes)) return kNoNode;
-    if (op == nullptr) return AddError(lex_.SpanFrom(token.begin));
-    return AddOperator(op, args, attributes, lex_.SpanFrom(token.begin));
+    if (op == nullptr) return nodes_.AddError(lex_.SpanFrom(token.begin));
+    return nodes_.AddOperator(op, args, attributes, lex_.SpanFrom(token.begin));
   }
 
   // Expressions, then attributes: name=value, or the record of all of them in the metadata section.
@@ -519,20 +490,13 @@ class Parser {
       } else if (core_.IsName("meta")) {
         if (!ParseMetaArgument(args, attributes)) return false;
       } else {
-        const NodeId arg = IsVariableAlone() ? ParsePrimary() : ParseExpr();
+        const NodeId arg = IsVariableAlone(core_) ? ParsePrimary() : ParseExpr();
         if (arg == kNoNode) return false;
         args.push_back(arg);
       }
       if (!core_.Skip(TokenKind::kComma)) break;
     }
     return core_.Expect(TokenKind::kRParen);
-  }
-
-  // An argument that is a variable, which most are.
-  bool IsVariableAlone() {
-    if (!lex_is(TokenKind::kLocal) && !lex_is(TokenKind::kGraph)) return false;
-    const TokenKind next = lex_.PeekKind();
-    return next == TokenKind::kComma || next == TokenKind::kRParen;
   }
 
   bool ParseAttribute(std::vector<Attribute>& attributes) {
@@ -550,7 +514,7 @@ class Parser {
     if (!entry) return false;
     const SourceSpan span = lex_.SpanFrom(begin);
     if (entry->value.is(PyValue::Kind::kExpr)) {
-      args.push_back(AddConstant(entry->value.expr, span));
+      args.push_back(nodes_.AddConstant(entry->value.expr, span));
     } else {
       for (const PyKeyword& field : entry->fields) attributes.push_back({field.name, span, field.value});
     }
@@ -560,8 +524,8 @@ class Parser {
   ParserCore& core_;
   Lexer& lex_;
   Graph& graph_;
+  GraphBuilder nodes_;
   Names names_;
-  LookupMap<const Operator*, uint32_t> plain_calls_;  // of operators without attributes
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ const Expr* BuildTruncMod(OpCall& call) { return op::Mod(call, call.arg(0), call
 const Expr* BuildTruncDivide(OpCall& call) {
   const Expr* quotient = op::Divide(call, call.arg(0), call.arg(1));
   // The quotient of integers is truncated.
-  return quotient && call.DType(quotient).is_floating() ? op::Trunc(call, quotient) : quotient;
+  return quotient && DTypeOf(quotient).is_floating() ? op::Trunc(call, quotient) : quotient;
 }
 
 constexpr OperatorRow kBinary[] = {

@@ -30,7 +30,7 @@ const Expr* BuildSameValue(OpCall& call) { return call.arg(0); }
 // ---- Packed operands
 
 const Expr* BuildDensePack(OpCall& call) {
-  const auto dims = call.Dims(call.arg(1));
+  const auto dims = DimsOf(call.arg(1));
   if (!dims || dims->size() != 3) return call.Error("type-inference", "the weight does not have three dimensions");
   const arith::PrimBuilder make;
   const DimList matrix{make.Mul((*dims)[0], (*dims)[2]), (*dims)[1]};
@@ -58,9 +58,9 @@ const Expr* BuildConvOfParts(OpCall& call) {
 }
 
 const Expr* BuildFifoBuffer(OpCall& call) {
-  const auto axis = call.Axis(call.Int("axis"), call.Rank(call.arg(0)));
-  const auto data = call.Dims(call.arg(0));
-  const auto buffer = call.Dims(call.arg(1));
+  const auto axis = call.Axis(call.Int("axis"), RankOf(call.arg(0)));
+  const auto data = DimsOf(call.arg(0));
+  const auto buffer = DimsOf(call.arg(1));
   if (!axis) return nullptr;
   if (!data || !buffer || data->size() != buffer->size())
     return call.Error("type-inference", "the data and the buffer are not of the same rank");
@@ -125,8 +125,8 @@ const Expr* BuildConvWeightGrad(OpCall& call) {
   Value data = TransformLayout(call, call.arg(1), call.String("data_layout"), "NCHW");
   if (grad == nullptr || data == nullptr) return nullptr;
   const int64_t groups = call.Int("groups");
-  const auto outputs = call.StaticDims(grad);
-  const auto inputs = call.StaticDims(data);
+  const auto outputs = StaticDimsOf(grad);
+  const auto inputs = StaticDimsOf(data);
   constexpr int64_t kMostGroups = 1024;
   if (groups != 1 && (!outputs || !inputs || groups < 1 || groups > kMostGroups))
     return call.NoCounterpart("the gradient of a grouped convolution of unknown or many channels");
@@ -149,7 +149,7 @@ const Expr* BuildConvWeightGrad(OpCall& call) {
 // The row of each element of a compressed matrix, from the numbers where the rows begin.
 Value RowsOf(OpCall& call, Value columns, Value begins) {
   RelayBuilder relay(call);
-  const auto count = call.Dims(columns);
+  const auto count = DimsOf(columns);
   if (!count || count->size() != 1) return call.Error("type-inference", "the indices are not a vector of known size");
   Value places = call.Iota(count->front(), kInt64);
   Value rows = op::Bucketize(call, places, call.Cast(begins, kInt64), {.right = true});
@@ -158,8 +158,8 @@ Value RowsOf(OpCall& call, Value columns, Value begins) {
 
 // The dense matrix of a compressed one. `columns` is the number of columns.
 Value DenseOf(OpCall& call, Value data, Value indices, Value begins, const PrimExpr* columns) {
-  const auto blocks = call.Dims(data);
-  const auto starts = call.Dims(begins);
+  const auto blocks = DimsOf(data);
+  const auto starts = DimsOf(begins);
   if (!blocks || !starts || (blocks->size() != 1 && blocks->size() != 3) || starts->size() != 1)
     return call.Error("type-inference", "the sparse matrix does not have elements or blocks of known number");
   const arith::PrimBuilder make;
@@ -170,7 +170,7 @@ Value DenseOf(OpCall& call, Value data, Value indices, Value begins, const PrimE
   const Value coordinates[] = {RowsOf(call, indices, begins), call.Cast(indices, kInt64)};
   if (coordinates[0] == nullptr) return nullptr;
   Value places = op::Stack(call, call.MakeTuple(coordinates), {.axis = 1});
-  Value zeros = op::Zeros(call, call.Shape(shape), {.dtype = call.DType(data)});
+  Value zeros = op::Zeros(call, call.Shape(shape), {.dtype = DTypeOf(data)});
   Value dense = op::ScatterNd(call, zeros, places, data, {.reduction = "add"});
   if (!has_blocks) return dense;
   Value in_rows = call.Permute(dense, {0, 2, 1, 3});
@@ -180,7 +180,7 @@ Value DenseOf(OpCall& call, Value data, Value indices, Value begins, const PrimE
 
 // data * weight^T, where one of them is sparse.
 const Expr* BuildSparseDense(OpCall& call) {
-  const auto dims = call.Dims(call.arg(0));
+  const auto dims = DimsOf(call.arg(0));
   if (!dims || dims->size() != 2) return call.Error("type-inference", "the dense operand is not a matrix");
   Value sparse = DenseOf(call, call.arg(1), call.arg(2), call.arg(3), dims->back());
   if (call.Bool("sparse_lhs")) return call.Relay("nn.dense", {sparse, call.arg(0)});
@@ -188,7 +188,7 @@ const Expr* BuildSparseDense(OpCall& call) {
 }
 
 const Expr* BuildSparseAdd(OpCall& call) {
-  const auto dims = call.Dims(call.arg(0));
+  const auto dims = DimsOf(call.arg(0));
   if (!dims || dims->size() != 2) return call.Error("type-inference", "the dense operand is not a matrix");
   return op::Add(call, call.arg(0), DenseOf(call, call.arg(1), call.arg(2), call.arg(3), dims->back()));
 }
@@ -196,8 +196,8 @@ const Expr* BuildSparseAdd(OpCall& call) {
 // The elements of a square matrix in the order of columns.
 const Expr* BuildSparseTranspose(OpCall& call) {
   RelayBuilder relay(call);
-  const auto starts = call.Dims(call.arg(2));
-  if (!starts || starts->size() != 1 || call.Rank(call.arg(0)) != 1)
+  const auto starts = DimsOf(call.arg(2));
+  if (!starts || starts->size() != 1 || RankOf(call.arg(0)) != 1)
     return call.NoCounterpart("the transposed matrix of blocks");
   Value columns = call.Cast(call.arg(1), kInt64);
   Value rows = RowsOf(call, call.arg(1), call.arg(2));
@@ -206,8 +206,8 @@ const Expr* BuildSparseTranspose(OpCall& call) {
   const auto ordered = [&](Value values) { return op::Take(call, values, order, {.axis = 0}); };
   Value places = call.Iota(starts->front(), kInt64);
   Value begins = op::Bucketize(call, places, ordered(columns));
-  const Value results[] = {ordered(call.arg(0)), call.Cast(ordered(rows), call.DType(call.arg(1))),
-                           call.Cast(begins, call.DType(call.arg(2)))};
+  const Value results[] = {ordered(call.arg(0)), call.Cast(ordered(rows), DTypeOf(call.arg(1))),
+                           call.Cast(begins, DTypeOf(call.arg(2)))};
   return call.MakeTuple(results);
 }
 
@@ -215,7 +215,7 @@ const Expr* BuildSparseTranspose(OpCall& call) {
 
 // The mean over channels and windows of the products, or of the distances, of an image and another one that is moved.
 const Expr* BuildCorrelation(OpCall& call) {
-  const auto shape = call.StaticDims(call.arg(0));
+  const auto shape = StaticDimsOf(call.arg(0));
   if (!shape || shape->size() != 4 || call.String("layout") != "NCHW")
     return call.NoCounterpart("the correlation of images of unknown size, or in another layout than NCHW");
   RelayBuilder relay(call);

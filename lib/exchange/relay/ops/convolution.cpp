@@ -20,8 +20,8 @@ namespace {
 // all outputs along one axis.
 const Expr* DepthwiseWeight(OpCall& call, const Expr* weight, std::string_view layout, std::string& used_layout) {
   used_layout = layout;
-  const auto shape = call.StaticDims(weight);
-  const auto data = call.StaticDims(call.arg(0));
+  const auto shape = StaticDimsOf(weight);
+  const auto data = StaticDimsOf(call.arg(0));
   const size_t out = AxisIn(layout, 'O');
   const size_t in = AxisIn(layout, 'I');
   const size_t channel = AxisIn(call.String("data_layout"), 'C');
@@ -57,7 +57,7 @@ bool HasSize(OpCall& call, std::string_view attribute, int64_t size, std::string
 
 // Returns whether the weights have the kernel and the channels that the attributes name.
 bool CheckWeights(OpCall& call) {
-  const auto dims = call.Dims(call.arg(1));
+  const auto dims = DimsOf(call.arg(1));
   const std::string_view layout = call.String("kernel_layout");
   if (!dims || dims->size() != layout.size()) return true;
   std::string spatial;
@@ -108,7 +108,7 @@ const Expr* BuildConvTranspose(OpCall& call) {
 
 // The tensor with its last two axes exchanged.
 const Expr* TransposeLast(OpCall& call, const Expr* tensor) {
-  const int rank = call.Rank(tensor);
+  const int rank = RankOf(tensor);
   if (rank < 2) return call.Error("type-inference", "a matrix has at least two dimensions");
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
@@ -123,7 +123,7 @@ const Expr* MatrixProduct(OpCall& call, bool transpose_a, bool transpose_b) {
 }
 
 const Expr* BuildDense(OpCall& call) {
-  const auto dims = call.Dims(call.arg(1));
+  const auto dims = DimsOf(call.arg(1));
   const bool checks = call.has("units") && dims && dims->size() == 2;
   if (checks && !HasSize(call, "units", call.Int("units"), "axis 0", dims->front())) return nullptr;
   return MatrixProduct(call, false, true);

@@ -19,7 +19,7 @@ namespace {
 DataType DTypeOr(OpCall& call, const Expr* other) {
   const DataType dtype = call.Dtype("dtype");
   if (!dtype.is_void()) return dtype;
-  return other ? call.DType(other) : kFloat32;
+  return other ? DTypeOf(other) : kFloat32;
 }
 
 const Expr* ShapeAttr(OpCall& call) { return call.Shape(call.Ints("shape")); }
@@ -44,7 +44,7 @@ const Expr* BuildBroadcastTo(OpCall& call) { return op::BroadcastTo(call, call.a
 
 // The shape of a tensor as an operand: its dimensions if they are known, else a value.
 const Expr* ShapeOperand(OpCall& call, const Expr* tensor) {
-  if (const auto dims = call.Dims(tensor)) return call.Shape(*dims);
+  if (const auto dims = DimsOf(tensor)) return call.Shape(*dims);
   return op::ShapeOf(call, tensor);
 }
 
@@ -55,7 +55,7 @@ const Expr* BuildBroadcastToLike(OpCall& call) {
 // The operand of a sum of this shape. A dimension that is not 1 afterwards is the same before.
 const Expr* Collapsible(OpCall& call, std::span<const int64_t> shape) {
   const Expr* data = call.arg(0);
-  auto dims = call.Dims(data);
+  auto dims = DimsOf(data);
   if (!dims || dims->size() < shape.size()) return data;
   const size_t more = dims->size() - shape.size();
   bool is_stated = false;
@@ -69,20 +69,20 @@ const Expr* Collapsible(OpCall& call, std::span<const int64_t> shape) {
 }
 
 const Expr* BuildCollapseSumLike(OpCall& call) {
-  const auto shape = call.StaticDims(call.arg(1));
+  const auto shape = StaticDimsOf(call.arg(1));
   const Expr* data = shape ? Collapsible(call, *shape) : call.arg(0);
   return op::CollapseSumLike(call, data, call.arg(1));
 }
 
 const Expr* BuildCollapseSumTo(OpCall& call) {
-  if (const auto shape = OpCall::ConstantInts(call.arg(1)))
+  if (const auto shape = ConstantInts(call.arg(1)))
     return op::CollapseSumTo(call, Collapsible(call, *shape), call.Shape(*shape));
   return call.NoCounterpart("a shape that is computed");
 }
 
 std::optional<double> NumberOf(const Expr* expr) {
-  if (const auto integer = OpCall::ConstantInt(expr)) return static_cast<double>(*integer);
-  return OpCall::ConstantFloat(expr);
+  if (const auto integer = ConstantInt(expr)) return static_cast<double>(*integer);
+  return ConstantFloat(expr);
 }
 
 // Integers that go down, as the reverse of those that go up: the type rule of Relax rounds their number in another way.
@@ -100,7 +100,7 @@ const Expr* BuildArange(OpCall& call) {
   const auto stop = NumberOf(call.arg(1));
   const auto step = NumberOf(call.arg(2));
   if (start && stop && step && *step != 0) {
-    const bool integer = call.DType(call.arg(0)).is_integer();
+    const bool integer = DTypeOf(call.arg(0)).is_integer();
     constexpr double kMost = 1 << 30;
     if (integer && *step < 0 && std::abs(*start) < kMost && std::abs(*stop) < kMost && -*step < kMost) {
       return BuildDescending(call, static_cast<int64_t>(*start), static_cast<int64_t>(*stop),
@@ -122,13 +122,13 @@ DataType ShapeDType(OpCall& call) {
 
 const Expr* BuildShapeOf(OpCall& call) {
   const DataType dtype = ShapeDType(call);
-  if (const auto dims = call.StaticDims(call.arg(0))) return call.IntTensor(*dims, dtype);
+  if (const auto dims = StaticDimsOf(call.arg(0))) return call.IntTensor(*dims, dtype);
   return call.Cast(op::ShapeToTensor(call, op::ShapeOf(call, call.arg(0))), dtype);
 }
 
 const Expr* BuildNdarraySize(OpCall& call) {
   const DataType dtype = ShapeDType(call);
-  if (const auto dims = call.StaticDims(call.arg(0))) {
+  if (const auto dims = StaticDimsOf(call.arg(0))) {
     int64_t size = 1;
     for (const int64_t dim : *dims) size *= dim;
     return call.Scalar(size, dtype);

@@ -36,9 +36,9 @@ class DeformableConv {
 
  private:
   bool Check() {
-    const auto kernel = call_.StaticDims(weight_);
-    const auto points = call_.Dims(offsets_);
-    const auto dims = call_.Dims(data_);
+    const auto kernel = StaticDimsOf(weight_);
+    const auto points = DimsOf(offsets_);
+    const auto dims = DimsOf(data_);
     const auto pair = [&](std::string_view name) {
       std::vector<int64_t> values = call_.Ints(name);
       values.resize(2, values.empty() ? 1 : values.front());
@@ -88,7 +88,7 @@ class DeformableConv {
       Value sampled = op::ImageGridSample(call_, channels, grid,
                                           {.method = "bilinear", .padding_mode = "border", .align_corners = false});
       Value outside = relay_.LogicalOr(y.outside, x.outside);
-      parts.push_back(relay_.Where(outside, call_.Cast(relay_.Float(0), call_.DType(data_)), sampled));
+      parts.push_back(relay_.Where(outside, call_.Cast(relay_.Float(0), DTypeOf(data_)), sampled));
     }
     return parts.size() == 1 ? parts.front() : call_.Concat(parts, 1);
   }

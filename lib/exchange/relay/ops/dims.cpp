@@ -56,7 +56,7 @@ class LayoutChange {
       : call_(call), from_(std::move(from)), to_(std::move(to)) {}
 
   const Expr* Apply(const Expr* tensor) {
-    const auto dims = call_.Dims(tensor);
+    const auto dims = DimsOf(tensor);
     if (!dims || dims->size() != from_.size())
       return call_.Error("type-inference", "the operand does not have the axes of the layout");
     dims_ = *dims;
@@ -127,7 +127,7 @@ class LayoutChange {
     if (axes.size() == from_.size()) return tensor;
     from_ = axes;
     if (padded) {
-      tensor = op::NnPad(call_, tensor, call_.Scalar(int64_t{0}, call_.DType(tensor)), {.pad_width = pad});
+      tensor = op::NnPad(call_, tensor, call_.Scalar(int64_t{0}, DTypeOf(tensor)), {.pad_width = pad});
     }
     return call_.Reshape(tensor, shape);
   }
@@ -164,7 +164,7 @@ const Expr* TransformLayout(OpCall& call, const Expr* tensor, std::string_view f
   auto before = ParseLayout(from);
   auto after = ParseLayout(to);
   if (from == to) {
-    const int rank = call.Rank(tensor);
+    const int rank = RankOf(tensor);
     if (!before || rank == kUnknownDim || rank == static_cast<int>(before->size())) return tensor;
     return call.Error("type-inference", "the operand does not have the axes of the layout");
   }

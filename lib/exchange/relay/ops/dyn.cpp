@@ -21,7 +21,7 @@ namespace {
 
 using Value = const Expr*;
 
-DataType DTypeOf(OpCall& call, DataType otherwise) {
+DataType StatedDType(OpCall& call, DataType otherwise) {
   const auto dtype = DataType::Parse(call.String("dtype"));
   return dtype && !dtype->is_void() ? *dtype : otherwise;
 }
@@ -31,7 +31,7 @@ DataType DTypeOf(OpCall& call, DataType otherwise) {
 const Expr* BuildDynFull(OpCall& call) {
   const auto dims = DimsFrom(call, call.arg(1));
   if (!dims) return nullptr;
-  const DataType dtype = DTypeOf(call, call.DType(call.arg(0)));
+  const DataType dtype = StatedDType(call, DTypeOf(call.arg(0)));
   return op::Full(call, call.Shape(*dims), call.arg(0), {.dtype = dtype});
 }
 
@@ -39,20 +39,20 @@ template <auto kOp>
 const Expr* BuildDynOnesOrZeros(OpCall& call) {
   const auto dims = DimsFrom(call, call.arg(0));
   if (!dims) return nullptr;
-  return kOp(call, call.Shape(*dims), {.dtype = DTypeOf(call, kFloat32)});
+  return kOp(call, call.Shape(*dims), {.dtype = StatedDType(call, kFloat32)});
 }
 
 const Expr* BuildDynOneHot(OpCall& call) {
-  if (const auto depth = OpCall::ConstantInt(call.arg(3))) {
+  if (const auto depth = ConstantInt(call.arg(3))) {
     return call.Relay("one_hot", {call.arg(0), call.arg(1), call.arg(2)},
                       {{"depth", *depth}, {"axis", call.attr("axis")}, {"dtype", call.attr("dtype")}});
   }
-  const int rank = call.Rank(call.arg(0));
+  const int rank = RankOf(call.arg(0));
   const PrimExpr* depth = DimFrom(call, call.arg(3));
   const auto axis = call.Int("axis") < 0 ? std::optional(int64_t{rank}) : call.Axis(call.Int("axis"), rank + 1);
   if (!depth || !axis) return nullptr;
   RelayBuilder relay(call);
-  const DataType dtype = DTypeOf(call, DataType::Float(32));
+  const DataType dtype = StatedDType(call, DataType::Float(32));
   Value classes = call.Iota(depth, kInt64);
   classes = AlongAxis(call, classes, *axis, rank + 1);
   Value indices = call.ExpandDims(call.Cast(call.arg(0), kInt64), {*axis});
@@ -71,7 +71,7 @@ Value PaddedFront(OpCall& call, Value vector, int64_t length, int64_t count) {
 
 // The number of elements of a vector; nothing after an error.
 std::optional<int64_t> LengthOf(OpCall& call, Value vector) {
-  const auto dims = call.StaticDims(vector);
+  const auto dims = StaticDimsOf(vector);
   if (dims && dims->size() == 1) return call.MayRepeat({dims->front()}) ? std::optional(dims->front()) : std::nullopt;
   call.NoCounterpart("a result with an unknown number of dimensions");
   return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<int64_t> LengthOf(OpCall& call, Value vector) {
 // The new shape with the numbers that 0 and -1 stand for.
 Value CompleteShape(OpCall& call, Value data, Value shape, int64_t length) {
   RelayBuilder relay(call);
-  const int64_t rank = call.Rank(data);
+  const int64_t rank = RankOf(data);
   Value zero = relay.Int(0, kInt64);
   Value of_data = ShapeVector(call, data);
   if (!call.Bool("allowzero")) {
@@ -102,13 +102,13 @@ Value CompleteShape(OpCall& call, Value data, Value shape, int64_t length) {
 
 // A new shape may copy dimensions (0) and leave out one that follows from the others (-1).
 const Expr* BuildDynReshape(OpCall& call) {
-  if (const auto shape = OpCall::ConstantInts(call.arg(1))) {
+  if (const auto shape = ConstantInts(call.arg(1))) {
     return call.Relay("reshape", {call.arg(0)},
                       {{"newshape", call.ListOf(*shape)}, {"allowzero", call.attr("allowzero")}});
   }
   const auto length = LengthOf(call, call.arg(1));
   if (!length) return nullptr;
-  if (call.Rank(call.arg(0)) == kUnknownDim) return call.Error("type-inference", "the rank of the operand is unknown");
+  if (RankOf(call.arg(0)) == kUnknownDim) return call.Error("type-inference", "the rank of the operand is unknown");
   if (const auto dims = DimsOfShape(call, call.arg(1))) return call.Reshape(call.arg(0), *dims);
   const auto dims = DimsFrom(call, CompleteShape(call, call.arg(0), call.Cast(call.arg(1), kInt64), *length));
   return dims ? call.Reshape(call.arg(0), *dims) : nullptr;
@@ -121,10 +121,10 @@ const Expr* BuildDynBroadcastTo(OpCall& call) {
 
 // Broadcasts (1, d0, 1, d1, ...) to (r0, d0, r1, d1, ...).
 const Expr* BuildDynTile(OpCall& call) {
-  if (const auto reps = OpCall::ConstantInts(call.arg(1)))
+  if (const auto reps = ConstantInts(call.arg(1)))
     return call.Relay("tile", {call.arg(0)}, {{"reps", call.ListOf(*reps)}});
   const auto length = LengthOf(call, call.arg(1));
-  auto dims = call.Dims(call.arg(0));
+  auto dims = DimsOf(call.arg(0));
   if (!length) return nullptr;
   if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   const arith::PrimBuilder make;
@@ -152,8 +152,8 @@ Value Iota(OpCall& call, int64_t count) {
 // New axes of size 1 before the axis that is computed.
 const Expr* BuildDynExpandDims(OpCall& call) {
   const int64_t added = call.Int("num_newaxis");
-  const int rank = call.Rank(call.arg(0));
-  if (const auto axis = OpCall::ConstantInt(call.arg(1)))
+  const int rank = RankOf(call.arg(0));
+  if (const auto axis = ConstantInt(call.arg(1)))
     return call.Relay("expand_dims", {call.arg(0)}, {{"axis", *axis}, {"num_newaxis", added}});
   if (rank == kUnknownDim || added < 0 || added > 32)
     return call.NoCounterpart("a result with an unknown number of dimensions");
@@ -176,9 +176,9 @@ const Expr* BuildDynExpandDims(OpCall& call) {
 
 // The axes that stay, in order: sorted one after the other, those that go after all of them.
 const Expr* BuildDynSqueeze(OpCall& call) {
-  if (const auto axes = OpCall::ConstantInts(call.arg(1)))
+  if (const auto axes = ConstantInts(call.arg(1)))
     return call.Relay("squeeze", {call.arg(0)}, {{"axis", call.ListOf(*axes)}});
-  const int rank = call.Rank(call.arg(0));
+  const int rank = RankOf(call.arg(0));
   const auto count = LengthOf(call, call.arg(1));
   if (!count) return nullptr;
   if (rank == kUnknownDim) return call.Error("type-inference", "the rank of the operand is unknown");
@@ -208,9 +208,9 @@ Value Completed(OpCall& call, Value numbers, Value whole, int64_t rank) {
 }
 
 const Expr* BuildDynStridedSlice(OpCall& call) {
-  const auto begin = OpCall::ConstantInts(call.arg(1));
-  const auto end = OpCall::ConstantInts(call.arg(2));
-  const auto strides = OpCall::ConstantInts(call.arg(3));
+  const auto begin = ConstantInts(call.arg(1));
+  const auto end = ConstantInts(call.arg(2));
+  const auto strides = ConstantInts(call.arg(3));
   if (begin && end && strides) {
     return call.Relay("strided_slice", {call.arg(0)},
                       {{"begin", call.ListOf(*begin)},
@@ -218,7 +218,7 @@ const Expr* BuildDynStridedSlice(OpCall& call) {
                        {"strides", call.ListOf(*strides)},
                        {"slice_mode", call.attr("slice_mode")}});
   }
-  const int rank = call.Rank(call.arg(0));
+  const int rank = RankOf(call.arg(0));
   if (rank == kUnknownDim) return call.Error("type-inference", "the rank of the operand is unknown");
   RelayBuilder relay(call);
   const std::vector<int64_t> zeros(static_cast<size_t>(rank), 0);
@@ -236,7 +236,7 @@ const Expr* BuildDynStridedSlice(OpCall& call) {
 
 // All elements in order, then the first k of them.
 const Expr* BuildDynTopk(OpCall& call) {
-  if (const auto k = OpCall::ConstantInt(call.arg(1))) {
+  if (const auto k = ConstantInt(call.arg(1))) {
     return call.Relay("topk", {call.arg(0)},
                       {{"k", *k},
                        {"axis", call.attr("axis")},
@@ -244,7 +244,7 @@ const Expr* BuildDynTopk(OpCall& call) {
                        {"is_ascend", call.attr("is_ascend")},
                        {"dtype", call.attr("dtype")}});
   }
-  const auto axis = call.Axis(call.Int("axis"), call.Rank(call.arg(0)));
+  const auto axis = call.Axis(call.Int("axis"), RankOf(call.arg(0)));
   if (!axis) return nullptr;
   RelayBuilder relay(call);
   Value size = SizeOfAxis(call, call.arg(0), *axis, kInt64);
@@ -272,8 +272,8 @@ const Expr* BuildDynTopk(OpCall& call) {
 // Joins tensors of the value to both ends of each axis.
 const Expr* BuildDynPad(OpCall& call) {
   Value data = call.arg(0);
-  const int rank = call.Rank(data);
-  if (const auto widths = OpCall::ConstantInts(call.arg(1))) {
+  const int rank = RankOf(data);
+  if (const auto widths = ConstantInts(call.arg(1))) {
     std::vector<PyValue> pairs;
     for (size_t i = 0; i + 1 < widths->size(); i += 2) pairs.push_back(call.ListOf({(*widths)[i], (*widths)[i + 1]}));
     return call.Relay("nn.pad", {data, call.arg(2)},
@@ -284,9 +284,9 @@ const Expr* BuildDynPad(OpCall& call) {
   Value widths = call.Reshape(call.arg(1), {2 * int64_t{rank}});
   const auto amounts = DimsFrom(call, widths);
   if (!amounts) return nullptr;
-  Value value = call.Cast(call.arg(2), call.DType(data));
+  Value value = call.Cast(call.arg(2), DTypeOf(data));
   for (size_t axis = 0; axis < static_cast<size_t>(rank); ++axis) {
-    const auto dims = call.Dims(data);
+    const auto dims = DimsOf(data);
     if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
     const auto edge = [&](const PrimExpr* width) {
       DimList shape = *dims;

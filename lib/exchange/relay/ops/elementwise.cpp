@@ -24,7 +24,7 @@ const Expr* BuildIdentity(OpCall& call) { return call.arg(0); }
 
 const Expr* BuildLogOfBase(OpCall& call, double base) {
   const Expr* log = op::Log(call, call.arg(0));
-  return log ? op::Multiply(call, log, call.Scalar(1 / std::log(base), call.DType(log))) : nullptr;
+  return log ? op::Multiply(call, log, call.Scalar(1 / std::log(base), DTypeOf(log))) : nullptr;
 }
 const Expr* BuildLog2(OpCall& call) { return BuildLogOfBase(call, 2); }
 const Expr* BuildLog10(OpCall& call) { return BuildLogOfBase(call, 10); }
@@ -36,11 +36,11 @@ const Expr* BuildClip(OpCall& call) {
 // A constant that has the dtype already stays.
 const Expr* BuildCast(OpCall& call) {
   const Expr* data = call.arg(0);
-  if (Is<Constant>(data) && DataType::Parse(call.String("dtype")) == call.DType(data)) return data;
+  if (Is<Constant>(data) && DataType::Parse(call.String("dtype")) == DTypeOf(data)) return data;
   return op::Astype(call, data, {.dtype = call.Dtype("dtype")});
 }
 
-const Expr* BuildCastLike(OpCall& call) { return op::Astype(call, call.arg(0), {.dtype = call.DType(call.arg(1))}); }
+const Expr* BuildCastLike(OpCall& call) { return op::Astype(call, call.arg(0), {.dtype = DTypeOf(call.arg(1))}); }
 
 constexpr OperatorRow kElementwise[] = {
     {"abs", "data", "", BuildSame<op::Abs>},

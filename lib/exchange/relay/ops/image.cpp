@@ -111,7 +111,7 @@ class CropAndResize {
       return call_.NoCounterpart("a method other than bilinear and nearest_neighbor");
     const std::string_view layout = call_.String("layout");
     Value images = TransformLayout(call_, call_.arg(0), layout, "NCHW");
-    const DataType dtype = call_.DType(images);
+    const DataType dtype = DTypeOf(images);
     images = call_.Cast(images, kFloat32);
     Value of_boxes = op::Take(call_, images, call_.arg(2), {.axis = 0});
     const Line y = Points(images, 2, 0, crop[0]);
@@ -124,12 +124,12 @@ class CropAndResize {
     const auto out_dtype = DataType::Parse(call_.String("out_dtype"));
     result = call_.Cast(result, out_dtype && !out_dtype->is_void() ? *out_dtype : dtype);
     // The boxes and their images are as many, although they may have different symbolic variables.
-    const auto boxes = call_.Dims(call_.arg(1));
-    const auto image = call_.Dims(images);
-    if (result != nullptr && !call_.Dims(result) && boxes && image) {
+    const auto boxes = DimsOf(call_.arg(1));
+    const auto image = DimsOf(images);
+    if (result != nullptr && !DimsOf(result) && boxes && image) {
       const arith::PrimBuilder make;
       const DimList dims{boxes->front(), (*image)[1], make.Int(crop[0]), make.Int(crop[1])};
-      result = call_.builder().EmitMatchCast(result, TensorType::Get(dims, call_.DType(result)));
+      result = call_.builder().EmitMatchCast(result, TensorType::Get(dims, DTypeOf(result)));
     }
     return TransformLayout(call_, result, "NCHW", layout);
   }
@@ -197,8 +197,8 @@ const Expr* BuildDilation2d(OpCall& call) {
   Value data = TransformLayout(call, call.arg(0), layout, "NCHW");
   Value weight = TransformLayout(call, call.arg(1), call.String("kernel_layout"), "IHW");
   if (data == nullptr || weight == nullptr) return nullptr;
-  const auto kernel = call.StaticDims(weight);
-  const auto dims = call.Dims(data);
+  const auto kernel = StaticDimsOf(weight);
+  const auto dims = DimsOf(data);
   if (!kernel || !dims) return call.NoCounterpart("a dilation of operands of unknown shape");
   if ((*kernel)[1] < 1 || (*kernel)[2] < 1) return call.Error("bad-argument", "the kernel has no elements");
   if (!call.MayRepeat({(*kernel)[1], (*kernel)[2]})) return nullptr;

@@ -27,7 +27,7 @@ namespace {
 
 // Relay reads begins and ends of the first axes if it gets no axes; None and missing numbers stand for the whole axis.
 const Expr* BuildStridedSlice(OpCall& call) {
-  const int rank = call.Rank(call.arg(0));
+  const int rank = RankOf(call.arg(0));
   if (rank == kUnknownDim) return call.Error("type-inference", "the rank of the operand is unknown");
   const std::vector<int64_t> begin = call.Ints("begin");
   const std::vector<int64_t> end = call.Ints("end");
@@ -38,7 +38,7 @@ const Expr* BuildStridedSlice(OpCall& call) {
     axes.resize(std::min(std::max(begin.size(), end.size()), static_cast<size_t>(rank)));
     std::iota(axes.begin(), axes.end(), 0);
   }
-  const auto dims = call.Dims(call.arg(0));
+  const auto dims = DimsOf(call.arg(0));
   std::vector<int64_t> kept, from, to, steps;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto axis = call.Axis(axes[i], rank);
@@ -67,8 +67,8 @@ const Expr* BuildStridedSlice(OpCall& call) {
 }
 
 const Expr* BuildSliceLike(OpCall& call) {
-  const auto dims = call.Dims(call.arg(0));
-  const auto like = call.Dims(call.arg(1));
+  const auto dims = DimsOf(call.arg(0));
+  const auto like = DimsOf(call.arg(1));
   if (!dims || !like) return call.Error("type-inference", "the shape of an operand is unknown");
   std::vector<int64_t> axes = call.Ints("axes");
   if (axes.empty()) {
@@ -93,7 +93,7 @@ const Expr* BuildSliceLike(OpCall& call) {
 
 // Indices that Relay's modes bring into range: clip to the nearest, wrap around.
 const Expr* IndicesInRange(OpCall& call, const Expr* indices, const PrimExpr* size) {
-  const DataType dtype = call.DType(indices);
+  const DataType dtype = DTypeOf(indices);
   const std::string_view mode = call.String("mode");
   const int64_t* count = arith::AsInt(size);
   if (mode == "fast" || count == nullptr || indices == nullptr) return indices;
@@ -105,8 +105,8 @@ const Expr* IndicesInRange(OpCall& call, const Expr* indices, const PrimExpr* si
 
 // With batch dimensions: takes from the tensor of all combinations, and keeps those of equal batches.
 const Expr* TakeOfBatches(OpCall& call, int64_t axis, int64_t batch) {
-  const auto data = call.Dims(call.arg(0));
-  const auto indices = call.Dims(call.arg(1));
+  const auto data = DimsOf(call.arg(0));
+  const auto indices = DimsOf(call.arg(1));
   if (!data || !indices) return call.Error("type-inference", "the shape of an operand is unknown");
   const int64_t most = std::min(axis, static_cast<int64_t>(indices->size()));
   if (batch > most)
@@ -137,16 +137,16 @@ const Expr* BuildTake(OpCall& call) {
   const Expr* data = call.arg(0);
   int64_t axis = 0;
   if (call.has("axis")) {
-    const auto at = call.Axis(call.Int("axis"), call.Rank(data));
+    const auto at = call.Axis(call.Int("axis"), RankOf(data));
     if (!at) return nullptr;
     axis = *at;
   } else {
     data = call.Flat(data);
   }
   int64_t batch = call.Int("batch_dims");
-  if (batch < 0) batch += call.Rank(call.arg(1));
+  if (batch < 0) batch += RankOf(call.arg(1));
   if (batch > 0 && call.has("axis")) return TakeOfBatches(call, axis, batch);
-  const auto dims = call.Dims(data);
+  const auto dims = DimsOf(data);
   if (data == nullptr || !dims) return call.Error("type-inference", "the shape of the operand is unknown");
   const std::string_view mode = call.String("mode");
   const Expr* indices = call.arg(1);
@@ -160,7 +160,7 @@ const Expr* BuildGather(OpCall& call) {
 
 // Relay has the coordinates of an element along the first axis, Relax along the last one.
 const Expr* BuildGatherNd(OpCall& call) {
-  const int rank = call.Rank(call.arg(1));
+  const int rank = RankOf(call.arg(1));
   if (rank == kUnknownDim) return call.Error("type-inference", "the rank of the indices is unknown");
   if (rank == 0) return call.Error("type-inference", "the indices have no axis of coordinates");
   std::vector<int64_t> axes(static_cast<size_t>(rank));
@@ -183,10 +183,10 @@ const Expr* BuildOneHot(OpCall& call) {
   const DataType dtype = DataType::Parse(call.String("dtype")).value_or(DataType::Float(32));
   const auto prim = [&](const Expr* value) -> const Expr* {
     const arith::PrimBuilder make;
-    if (const auto integer = OpCall::ConstantInt(value))
+    if (const auto integer = ConstantInt(value))
       return call.Prim(dtype.is_floating() ? make.Float(static_cast<double>(*integer), dtype)
                                            : make.Int(*integer, dtype));
-    if (const auto real = OpCall::ConstantFloat(value)) return call.Prim(make.Float(*real, dtype));
+    if (const auto real = ConstantFloat(value)) return call.Prim(make.Float(*real, dtype));
     return nullptr;
   };
   const OneHotAttrs::Values classes{.depth = call.Int("depth"), .axis = call.Int("axis")};

@@ -102,7 +102,7 @@ bool IsPlain(std::span<const int64_t> shape) {
 
 const Expr* BuildReshape(OpCall& call) {
   const std::vector<int64_t> code = call.Ints("newshape");
-  const auto dims = call.Dims(call.arg(0));
+  const auto dims = DimsOf(call.arg(0));
   if (!dims && IsPlain(code)) return call.Reshape(call.arg(0), code);
   if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   const auto shape = ShapeCode(*dims, code, call.Bool("allowzero")).Apply();
@@ -113,7 +113,7 @@ const Expr* BuildReshape(OpCall& call) {
 // The code is read from the right.
 const Expr* BuildReverseReshape(OpCall& call) {
   std::vector<int64_t> code = call.Ints("newshape");
-  auto dims = call.Dims(call.arg(0));
+  auto dims = DimsOf(call.arg(0));
   if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   std::ranges::reverse(*dims);
   std::ranges::reverse(code);
@@ -129,8 +129,8 @@ const Expr* BuildReverseReshape(OpCall& call) {
 }
 
 const Expr* BuildReshapeLike(OpCall& call) {
-  const auto left = call.Dims(call.arg(0));
-  const auto right = call.Dims(call.arg(1));
+  const auto left = DimsOf(call.arg(0));
+  const auto right = DimsOf(call.arg(1));
   if (!left || !right) return call.Error("type-inference", "the shape of an operand is unknown");
   const auto at = [&](std::string_view name, size_t rank, int64_t none) {
     const int64_t i = call.has(name) ? call.Int(name) : none;
@@ -151,7 +151,7 @@ const Expr* BuildTranspose(OpCall& call) {
 }
 
 const Expr* BuildExpandDims(OpCall& call) {
-  const int rank = call.Rank(call.arg(0));
+  const int rank = RankOf(call.arg(0));
   int64_t axis = call.Int("axis");
   if (axis < 0 && rank != kUnknownDim) axis += rank + 1;
   const int64_t added = std::max<int64_t>(call.Int("num_newaxis"), 0);

@@ -36,21 +36,21 @@ const Expr* BuildPrelu(OpCall& call) { return op::NnPrelu(call, call.arg(0), cal
 
 const Expr* BuildHardSwish(OpCall& call) {
   const Expr* x = call.arg(0);
-  const DataType dtype = call.DType(x);
+  const DataType dtype = DTypeOf(x);
   const Expr* shifted = op::Add(call, x, call.Scalar(3.0, dtype));
   const Expr* gate = op::Clip(call, shifted, call.PrimFloat(0), call.PrimFloat(6));
   return op::Divide(call, op::Multiply(call, x, gate), call.Scalar(6.0, dtype));
 }
 
 const Expr* BuildBiasAdd(OpCall& call) {
-  const int rank = call.Rank(call.arg(0));
+  const int rank = RankOf(call.arg(0));
   const auto axis = call.Axis(call.Int("axis"), rank);
   if (!axis) return nullptr;
   return op::Add(call, call.arg(0), AlongAxis(call, call.arg(1), *axis, rank));
 }
 
 const Expr* BuildBatchFlatten(OpCall& call) {
-  const auto dims = call.Dims(call.arg(0));
+  const auto dims = DimsOf(call.arg(0));
   if (!dims || dims->empty()) return call.Error("type-inference", "the shape of the operand is unknown");
   const DimList shape{dims->front(), Product(std::span(*dims).subspan(1))};
   return call.Reshape(call.arg(0), shape);
@@ -85,7 +85,7 @@ const Expr* PadEdges(OpCall& call, EdgeMode mode) {
   const int64_t skip = mode == EdgeMode::kMirrorWithoutEnd ? 1 : 0;
   const std::vector<int64_t> widths = call.NestedInts("pad_width");
   for (size_t i = 0; i < widths.size(); i += 2) {
-    const auto dims = call.Dims(data);
+    const auto dims = DimsOf(data);
     if (!dims || i + 1 == widths.size() || i / 2 >= dims->size())
       return call.Error("bad-argument", "pad_width does not fit the operand");
     const auto axis = static_cast<int64_t>(i / 2);
@@ -111,7 +111,7 @@ const Expr* BuildMirrorPad(OpCall& call) {
 const Expr* BuildPad(OpCall& call) {
   if (call.String("pad_mode") == "reflect") return PadEdges(call, EdgeMode::kMirrorWithoutEnd);
   if (call.String("pad_mode") == "edge") return PadEdges(call, EdgeMode::kRepeat);
-  const DataType dtype = call.DType(call.arg(0));
+  const DataType dtype = DTypeOf(call.arg(0));
   const Expr* number = call.num_args() > 1 ? call.arg(1) : call.Scalar(call.Float("pad_value"), kFloat32);
   const Expr* value = call.Cast(number, dtype);
   return op::NnPad(call, call.arg(0), value,
@@ -120,9 +120,9 @@ const Expr* BuildPad(OpCall& call) {
 
 // The mean over the batch of -sum(y * log(x)).
 const Expr* MeanLoss(OpCall& call, const Expr* log, const Expr* y) {
-  const auto dims = call.Dims(call.arg(0));
+  const auto dims = DimsOf(call.arg(0));
   if (!dims || dims->empty()) return call.Error("type-inference", "the shape of the operand is unknown");
-  const DataType dtype = call.DType(call.arg(0));
+  const DataType dtype = DTypeOf(call.arg(0));
   const Expr* loss = op::Negative(call, op::Sum(call, op::Multiply(call, log, y)));
   const int64_t* batch = arith::AsInt(dims->front());
   if (batch != nullptr) return op::Divide(call, loss, call.Scalar(static_cast<double>(*batch), dtype));

@@ -18,7 +18,7 @@ namespace {
 
 // Relay has no training: the moving averages stay as they are.
 const Expr* BuildBatchNorm(OpCall& call) {
-  const auto axis = call.Axis(call.Int("axis"), call.Rank(call.arg(0)));
+  const auto axis = call.Axis(call.Int("axis"), RankOf(call.arg(0)));
   if (!axis) return nullptr;
   return op::NnBatchNorm(call, call.arg(0), call.arg(1), call.arg(2), call.arg(3), call.arg(4),
                          {.axis = *axis,
@@ -47,7 +47,7 @@ std::vector<int64_t> OtherAxes(int rank, int64_t channel) {
 }
 
 const Expr* BuildGroupNorm(OpCall& call) {
-  const int rank = call.Rank(call.arg(0));
+  const int rank = RankOf(call.arg(0));
   const auto axis = call.Axis(call.Int("axis"), rank);
   if (!axis) return nullptr;
   return op::NnGroupNorm(call, call.arg(0), Gamma(call), Beta(call),
@@ -58,7 +58,7 @@ const Expr* BuildGroupNorm(OpCall& call) {
 }
 
 const Expr* BuildInstanceNorm(OpCall& call) {
-  const int rank = call.Rank(call.arg(0));
+  const int rank = RankOf(call.arg(0));
   const auto axis = call.Axis(call.Int("axis"), rank);
   if (!axis) return nullptr;
   return op::NnInstanceNorm(call, call.arg(0), Gamma(call), Beta(call),
@@ -71,18 +71,18 @@ const Expr* BuildL2Normalize(OpCall& call) {
   const std::vector<int64_t> axes = call.Ints("axis");
   const Expr* squares =
       op::Sum(call, op::Multiply(call, x, x), {.axis = axes.empty() ? OptInts() : OptInts(axes), .keepdims = true});
-  const Expr* bounded = op::Maximum(call, squares, call.Scalar(call.Float("eps"), call.DType(x)));
+  const Expr* bounded = op::Maximum(call, squares, call.Scalar(call.Float("eps"), DTypeOf(x)));
   return op::Divide(call, x, op::Sqrt(call, bounded));
 }
 
 // x / (bias + alpha / size * sum of squares of `size` neighbours) ^ beta
 const Expr* BuildLrn(OpCall& call) {
   const Expr* x = call.arg(0);
-  const auto dims = call.Dims(x);
+  const auto dims = DimsOf(x);
   if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   const auto axis = call.Axis(call.Int("axis"), static_cast<int>(dims->size()));
   if (!axis) return nullptr;
-  const DataType dtype = call.DType(x);
+  const DataType dtype = DTypeOf(x);
   const int64_t size = call.Int("size");
   if (size < 1) return call.Error("bad-argument", fmt::format("size is {}: expected at least 1", size));
   if (!call.MayRepeat({size})) return nullptr;

@@ -26,21 +26,16 @@
 #include <utility>
 #include <vector>
 
+#include "call_arguments.h"
 #include "exchange/relay/graph.h"
-#include "iropt/diag/diagnostic.h"
 #include "iropt/infer/op_builder.h"
 #include "iropt/infer/py_value.h"
 #include "iropt/ir/relax/builder.h"
-#include "iropt/op/op_attrs.h"
+#include "operand_maker.h"
 
 namespace iropt::relay {
 
 class OpCall;
-
-// The dtypes that expansions name.
-inline constexpr DataType kInt32 = DataType::Int(32);
-inline constexpr DataType kInt64 = DataType::Int(64);
-inline constexpr DataType kFloat32 = DataType::Float(32);
 
 struct OperatorRow {
   std::string_view name;        // in the text
@@ -115,28 +110,8 @@ struct Keyword {
   Keyword(std::string_view n, const char* v) : name(n), value(PyValue::String(v, {})) {}
 };
 
-using Ints = std::vector<int64_t>;
-using DimList = std::vector<const PrimExpr*>;
-// A list of integers that an attribute may lack.
-using OptInts = op_attrs::Value<AttrKind::kOptIntList>;
-
-// Numbers or scalar expressions: the dimensions of a shape, the bounds of slices.
-class Scalars {
- public:
-  Scalars(std::initializer_list<int64_t> values) : Scalars(std::span(values.begin(), values.size())) {}  // NOLINT
-  Scalars(const Ints& values) : Scalars(std::span(values)) {}                                            // NOLINT
-  Scalars(std::span<const int64_t> values);                                                              // NOLINT
-  Scalars(DimList values) : values_(std::move(values)) {}                                                // NOLINT
-  Scalars(const PrimExpr* value) : values_{value} {}                                                     // NOLINT
-
-  const DimList& values() const { return values_; }
-
- private:
-  DimList values_;
-};
-
 // A call of an operator that is being built.
-class OpCall {
+class OpCall : public CallArguments, public OperandMaker {
  public:
   // The spans are those of the call and of the name of the operator in it.
   OpCall(const OperatorCall& call, SourceSpan span, SourceSpan name_span, std::span<const Expr* const> args,
@@ -145,47 +120,6 @@ class OpCall {
   // Builds the expression that the operator becomes; null after errors, such as a wrong number of arguments, an
   // attribute that the operator does not have, or one that is missing.
   const Expr* Build();
-
-  // ---- The call of the text
-  const OperatorRow& row() const { return *op_.row; }
-  size_t num_args() const { return args_.size(); }
-  const Expr* arg(size_t i) const { return args_[i]; }
-  const Type* type(size_t i) const { return TypeOf(args_[i]); }
-  // The value in the text, or the default. Those with a type report values of other kinds, and give 0 or nothing.
-  const PyValue& attr(std::string_view name) const;
-  bool has(std::string_view name) const { return !attr(name).is(PyValue::Kind::kNone); }  // not None
-  int64_t Int(std::string_view name) const;
-  double Float(std::string_view name) const;
-  bool Bool(std::string_view name) const;
-  std::string_view String(std::string_view name) const;
-  relay::Ints Ints(std::string_view name) const;        // also of a single number; None gives none
-  relay::Ints NestedInts(std::string_view name) const;  // those of all lists in a list, as in [[0, 0], [1, 1]]
-  // As many as there are: one stands for copies of it, and half of them, for a list of both ends, for them twice.
-  relay::Ints IntsOf(std::string_view name, size_t count, bool both_ends = false) const;
-  DataType Dtype(std::string_view name) const;              // void for the empty string
-  std::vector<double> Floats(std::string_view name) const;  // also of a single number; None gives none
-  op_attrs::Value<AttrKind::kOptInt> OptInt(std::string_view name) const;
-
-  // ---- Facts about expressions
-  static const Type* TypeOf(const Expr* expr) { return expr->type; }
-  // Null if the expression is not a tensor.
-  static const TensorType* TensorOf(const Expr* expr) { return As<TensorType>(expr->type); }
-  DataType DType(const Expr* expr) const;  // void if unknown
-  int Rank(const Expr* expr) const;        // kUnknownDim if unknown
-  // The dimensions, or nothing if the shape is unknown.
-  std::optional<std::vector<const PrimExpr*>> Dims(const Expr* expr) const;
-  // The dimensions if all of them are constants.
-  std::optional<std::vector<int64_t>> StaticDims(const Expr* expr) const;
-  // The fields of a tuple: of a literal, or projections.
-  std::vector<const Expr*> Fields(const Expr* tuple);
-  // The elements of a constant of integers; nothing if the expression is not one.
-  static std::optional<std::vector<int64_t>> ConstantInts(const Expr* expr);
-  // The first element of a constant of integers.
-  static std::optional<int64_t> ConstantInt(const Expr* expr);
-  // The first element of a constant of floats.
-  static std::optional<double> ConstantFloat(const Expr* expr);
-  // The axis, counted from the end if it is negative; nothing after an error.
-  std::optional<int64_t> Axis(int64_t axis, int rank);
 
   // ---- Construction
   // The first argument of the functions of operators.
@@ -210,58 +144,18 @@ class OpCall {
                     const Scalars& strides);
   // 0, 1, ... up to a number.
   const Expr* Iota(const PrimExpr* count, DataType dtype);
-  // ---- Operands that are not tensors
-  const Expr* MakeTuple(std::span<const Expr* const> fields);
-  const Expr* Shape(const Scalars& dims);
-  const Expr* Prims(const Scalars& values);  // a tuple
-  const Expr* Prim(const PrimExpr* value);
-  const Expr* Prim(int64_t value);
-  const Expr* PrimFloat(double value);
-  const Expr* Item(const Expr* tuple, int index);
-  // A constant of rank 0.
-  const Expr* Scalar(double value, DataType dtype);
-  const Expr* Scalar(int64_t value, DataType dtype);
-  const Expr* IntTensor(std::span<const int64_t> values, DataType dtype);
-  PyValue ListOf(std::span<const int64_t> values);
-  PyValue ListOf(std::initializer_list<int64_t> values) { return ListOf(std::span(values.begin(), values.size())); }
-  PyValue ListOf(std::span<const PyValue> values);
-  PyValue DTypeValue(DataType dtype);  // "float32"
   // start, start + step, ... up to stop, for scalars that are computed: the number of elements is a new symbolic
   // variable.
   const Expr* ComputedArange(const Expr* start, const Expr* stop, const Expr* step);
   const Expr* Cast(const Expr* value, DataType dtype);  // the same expression if it has the dtype
 
-  // ---- Limits, as a text may name any number. The error says that the expansion is too large.
-  // Returns whether an expansion may have that many operators: the product of the counts.
-  bool MayRepeat(std::initializer_list<int64_t> counts) { return IsWithin(counts, 1 << 14); }
-  // Returns whether a constant of an expansion may have that many elements.
-  bool MayTabulate(std::initializer_list<int64_t> counts) { return IsWithin(counts, 1 << 26); }
-
-  // ---- Errors. All return null.
-  const Expr* Error(DiagId kind, std::string message);
-  // Relax has nothing that does the same.
-  const Expr* NoCounterpart(std::string_view what);
-
   BlockBuilder& builder() { return builder_; }
-  Workspace& workspace() { return builder_.workspace(); }
   const Module& module() const { return module_; }
 
  private:
-  bool IsWithin(std::initializer_list<int64_t> counts, int64_t limit);
-  bool CheckArguments();
-  bool CheckName(const Attribute& attribute) const;
-  // Reports that the attribute is not what the operator takes, once for a call.
-  void WrongKind(std::string_view name, std::string_view expected) const;
-
-  const Operator& op_;
-  const OperatorCall& call_;
   SourceSpan span_;
-  const SourceSpan name_span_;
-  std::span<const Expr* const> args_;
   BlockBuilder& builder_;
   const Module& module_;
-  DiagnosticEngine& diagnostics_;
-  mutable bool has_wrong_kind_ = false;
 };
 
 }  // namespace iropt::relay

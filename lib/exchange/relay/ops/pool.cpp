@@ -70,7 +70,7 @@ const Expr* BuildAdaptiveAvgPool(OpCall& call) {
 
 // The maxima of windows [floor(i * size / out), ceil((i + 1) * size / out)) along one axis.
 const Expr* AdaptiveMaxAlong(OpCall& call, const Expr* data, int64_t axis, int64_t out) {
-  const auto dims = call.StaticDims(data);
+  const auto dims = StaticDimsOf(data);
   if (!dims) return call.NoCounterpart("adaptive max pooling of a tensor with unknown dimensions");
   const int64_t size = (*dims)[static_cast<size_t>(axis)];
   if (size == out) return data;

@@ -49,19 +49,18 @@ constexpr int64_t kInt32Code = 3;
 // A parameter along the axis; one with a single element stands for all of them.
 Value SimulatedParam(RelayBuilder& relay, Value param, Value data) {
   OpCall& call = relay.call();
-  const auto dims = call.StaticDims(param);
-  const int rank = call.Rank(data);
+  const auto dims = StaticDimsOf(param);
+  const int rank = RankOf(data);
   if (dims && dims->size() == 1 && dims->front() == 1) param = relay.Reshape(param, {1});
   const int64_t axis = call.Int("axis");
-  return call.Rank(param) == 1 && dims && dims->front() != 1
-             ? relay.AlongAxis(param, axis < 0 ? axis + rank : axis, rank)
-             : param;
+  return RankOf(param) == 1 && dims && dims->front() != 1 ? relay.AlongAxis(param, axis < 0 ? axis + rank : axis, rank)
+                                                          : param;
 }
 
 const Expr* BuildSimulatedQuantize(OpCall& call) {
   RelayBuilder relay(call);
   Value data = call.arg(0);
-  const DataType dtype = call.DType(data);
+  const DataType dtype = DTypeOf(data);
   Value scaled = relay.Divide(data, call.Cast(SimulatedParam(relay, call.arg(2), data), dtype));
   Value zero_point = call.Cast(SimulatedParam(relay, call.arg(3), data), dtype);
   Value quantized = relay.Add(relay.Unary("round", scaled), zero_point);
@@ -71,7 +70,7 @@ const Expr* BuildSimulatedQuantize(OpCall& call) {
   for (const auto& [code, of_code] : kCodes) {
     const auto [least, most] = QuantizedRange(of_code);
     Value saturated = relay.Clip(quantized, static_cast<double>(least), static_cast<double>(most));
-    result = relay.Where(relay.Equal(call.arg(1), relay.Int(code, call.DType(call.arg(1)))), saturated, result);
+    result = relay.Where(relay.Equal(call.arg(1), relay.Int(code, DTypeOf(call.arg(1)))), saturated, result);
   }
   return result;
 }
@@ -79,13 +78,13 @@ const Expr* BuildSimulatedQuantize(OpCall& call) {
 const Expr* BuildSimulatedDequantize(OpCall& call) {
   RelayBuilder relay(call);
   Value data = call.arg(0);
-  const DataType dtype = call.DType(data);
+  const DataType dtype = DTypeOf(data);
   Value scale = call.Cast(SimulatedParam(relay, call.arg(2), data), dtype);
   Value zero_point = call.Cast(SimulatedParam(relay, call.arg(3), data), dtype);
   Value real = relay.Multiply(relay.Subtract(data, zero_point), scale);
   Value is_known = nullptr;
   for (const int64_t code : {kInt8Code, kUInt8Code, kInt32Code}) {
-    Value is_code = relay.Equal(call.arg(1), relay.Int(code, call.DType(call.arg(1))));
+    Value is_code = relay.Equal(call.arg(1), relay.Int(code, DTypeOf(call.arg(1))));
     is_known = is_known ? relay.LogicalOr(is_known, is_code) : is_code;
   }
   return relay.Where(is_known, real, data);
@@ -99,7 +98,7 @@ const Expr* BuildQuantizedUnary(OpCall& call) {
   constexpr size_t kPrefix = std::string_view("qnn.").size();
   Value real = Dequantize(relay, call.arg(0), {call.arg(1), call.arg(2)}, -1, kFloat32);
   real = relay.Unary(call.row().name.substr(kPrefix), real);
-  return Quantize(relay, real, {call.arg(3), call.arg(4)}, -1, call.DType(call.arg(0)));
+  return Quantize(relay, real, {call.arg(3), call.arg(4)}, -1, DTypeOf(call.arg(0)));
 }
 
 Value MultiplyByFactor(RelayBuilder& relay, Value value, double factor) {
@@ -118,7 +117,7 @@ const Expr* BuildQuantizedLeakyRelu(OpCall& call) {
   Value below =
       relay.Add(MultiplyByFactor(relay, requantized, alpha), MultiplyByFactor(relay, to.zero_point, 1 - alpha));
   Value result = relay.Where(relay.Less(data, from.zero_point), below, requantized);
-  return SaturateTo(relay, result, call.DType(call.arg(0)));
+  return SaturateTo(relay, result, DTypeOf(call.arg(0)));
 }
 
 // The exponential of integers as a shift and a linear part.
@@ -158,7 +157,7 @@ const Expr* BuildQuantizedAvgPool(OpCall& call) {
                              {"out_layout", call.attr("out_layout")},
                              {"ceil_mode", call.attr("ceil_mode")},
                              {"count_include_pad", call.attr("count_include_pad")}});
-  return SaturateTo(relay, pooled, call.DType(call.arg(0)));
+  return SaturateTo(relay, pooled, DTypeOf(call.arg(0)));
 }
 
 // ---- Operators of several tensors
@@ -189,7 +188,7 @@ const Expr* BuildQuantizedSum(OpCall& call, bool is_sum) {
   if (!AreEqualScalars(in.of_output.zero_point, relay.Int(0))) {
     output = is_sum ? relay.Subtract(output, in.of_output.zero_point) : relay.Add(output, in.of_output.zero_point);
   }
-  return SaturateTo(relay, output, call.DType(in.lhs));
+  return SaturateTo(relay, output, DTypeOf(in.lhs));
 }
 const Expr* BuildQuantizedAdd(OpCall& call) { return BuildQuantizedSum(call, true); }
 const Expr* BuildQuantizedSubtract(OpCall& call) { return BuildQuantizedSum(call, false); }
@@ -199,7 +198,7 @@ Value CenteredOperand(RelayBuilder& relay, Value data, Value zero_point, int64_t
   Value centered = relay.Cast(data, kInt32);
   if (AreEqualScalars(zero_point, relay.Int(0))) return centered;
   if (per_tensor) return relay.Subtract(centered, zero_point);
-  const int rank = relay.call().Rank(relay.call().arg(0));
+  const int rank = RankOf(relay.call().arg(0));
   const int64_t at = axis < 0 ? std::max<int64_t>(rank + axis, 0) : axis;
   Value expanded = relay.AlongAxis(relay.Reshape(zero_point, {-1}), at, rank);
   return relay.Subtract(centered, relay.Cast(expanded, kInt32));
@@ -218,7 +217,7 @@ const Expr* BuildQuantizedMul(OpCall& call) {
   Value lhs = CenteredOperand(relay, in.lhs, in.of_lhs.zero_point, in.lhs_axis, per_tensor);
   Value rhs = CenteredOperand(relay, in.rhs, in.of_rhs.zero_point, in.rhs_axis, per_tensor);
   Value product = relay.Multiply(lhs, rhs);
-  RequantizeOptions options{.out_dtype = call.DType(in.lhs)};
+  RequantizeOptions options{.out_dtype = DTypeOf(in.lhs)};
   if (per_tensor) {
     const float scale = static_cast<float>(lhs_scale->front()) * static_cast<float>(rhs_scale->front());
     return Requantize(relay, product, {relay.Float(scale), relay.Int(0)}, in.of_output, options);
@@ -241,8 +240,7 @@ const Expr* BuildQuantizedConcatenate(OpCall& call) {
   for (size_t i = 0; i < data.size(); ++i) {
     const bool same = AreEqualScalars(scales[i], to.scale) && AreEqualScalars(zero_points[i], to.zero_point);
     parts.push_back(
-        same ? data[i]
-             : Requantize(relay, data[i], {scales[i], zero_points[i]}, to, {.out_dtype = call.DType(data[i])}));
+        same ? data[i] : Requantize(relay, data[i], {scales[i], zero_points[i]}, to, {.out_dtype = DTypeOf(data[i])}));
   }
   return call.Relay("concatenate", {call.MakeTuple(parts)}, {{"axis", call.Int("axis")}});
 }
@@ -257,10 +255,10 @@ const Expr* BuildFixedPointMultiply(OpCall& call) {
 // A tensor of factors with its axes at those of the data.
 Value AtAxes(RelayBuilder& relay, Value factors) {
   OpCall& call = relay.call();
-  const int rank = call.Rank(call.arg(0));
+  const int rank = RankOf(call.arg(0));
   const std::vector<int64_t> axes = call.Ints("axes");
   if (axes.size() == 1) return relay.AlongAxis(factors, axes[0] < 0 ? axes[0] + rank : axes[0], rank);
-  const auto dims = call.StaticDims(factors);
+  const auto dims = StaticDimsOf(factors);
   if (!dims || rank == kUnknownDim || dims->size() != axes.size())
     return call.Error("bad-argument", "the factors do not have the axes");
   std::vector<int64_t> shape(static_cast<size_t>(rank), 1);

@@ -42,9 +42,9 @@ Value ConstantTerm(RelayBuilder& relay, Value of_x, Value of_y, const KnownZeroP
 }
 
 // The sizes of the operand that is not transposed; -1 if they are unknown.
-std::vector<int64_t> SizesOf(OpCall& call, Value operand, int rank) {
+std::vector<int64_t> SizesOf(Value operand, int rank) {
   std::vector<int64_t> sizes(static_cast<size_t>(rank), -1);
-  const auto dims = call.Dims(operand);
+  const auto dims = DimsOf(operand);
   for (size_t i = 0; dims && i < std::min(dims->size(), sizes.size()); ++i) {
     if (const int64_t* size = arith::AsInt((*dims)[i])) sizes[i] = *size;
   }
@@ -65,7 +65,7 @@ const Expr* BuildQuantizedDense(OpCall& call) {
   Value weight = call.arg(1);
   Value data_zero = call.arg(2);
   Value weight_zero = call.arg(3);
-  const std::vector<int64_t> sizes = SizesOf(call, weight, 2);
+  const std::vector<int64_t> sizes = SizesOf(weight, 2);
   const KnownZeroPoints zero(data_zero, weight_zero);
   Value product =
       call.Relay("nn.dense", {data, weight}, {{"units", call.attr("units")}, {"out_dtype", call.attr("out_dtype")}});
@@ -88,7 +88,7 @@ const Expr* BuildQuantizedBatchMatmul(OpCall& call) {
   RelayBuilder relay(call);
   if (call.Bool("transpose_a") || !call.Bool("transpose_b"))
     return call.NoCounterpart("a quantized product other than of a and the transposed b");
-  const std::vector<int64_t> sizes = SizesOf(call, call.arg(1), 3);
+  const std::vector<int64_t> sizes = SizesOf(call.arg(1), 3);
   Value x_zero = call.arg(2);
   Value y_zero = call.arg(3);
   const KnownZeroPoints zero(x_zero, y_zero);
@@ -145,12 +145,12 @@ class QuantizedConv {
     } else if (kernel_layout_ != "OIHW" && kernel_layout_ != "HWIO" && kernel_layout_ != "HWOI" &&
                kernel_layout_ != "OHWI") {
       call_.NoCounterpart("a quantized convolution with this layout of the weight");
-    } else if (call_.Rank(data_) != 4 || call_.Rank(weight_) != 4) {
+    } else if (RankOf(data_) != 4 || RankOf(weight_) != 4) {
       call_.Error("type-inference", "the operands do not have four dimensions");
     } else if (call_.Ints("strides").size() > 2 || call_.Ints("padding").size() > 4) {
       call_.Error("bad-argument", "the strides or the padding have too many numbers");
     } else {
-      shape_ = SizesOf(call_, weight_, 4);
+      shape_ = SizesOf(weight_, 4);
       groups_ = call_.Int("groups");
       outputs_ = SizeOf('O');
       kernel_ = SizeOf('H') < 0 || SizeOf('W') < 0 ? -1 : SizeOf('H') * SizeOf('W');
@@ -319,7 +319,7 @@ const Expr* BuildQuantizedConvTranspose(OpCall& call) {
   constexpr DataType kInt16 = DataType::Int(16);
   const auto centered = [&](Value operand, Value zero_point) {
     Value wide = relay.Cast(operand, kInt16);
-    if (call.Rank(zero_point) == 0) return relay.Subtract(wide, relay.Cast(zero_point, kInt16));
+    if (RankOf(zero_point) == 0) return relay.Subtract(wide, relay.Cast(zero_point, kInt16));
     Value negative = relay.Unary("negative", relay.Cast(zero_point, kInt16));
     return call.Relay("nn.bias_add", {wide, negative});
   };

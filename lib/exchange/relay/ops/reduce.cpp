@@ -17,7 +17,7 @@ namespace {
 
 // The axes of a reduction: all of them if none is given, the others if `exclude`. Nothing after an error.
 std::optional<std::vector<int64_t>> AxesOf(OpCall& call) {
-  const int rank = call.Rank(call.arg(0));
+  const int rank = RankOf(call.arg(0));
   if (rank == kUnknownDim) {
     call.Error("type-inference", "the rank of the operand is unknown");
     return std::nullopt;
@@ -42,7 +42,7 @@ using Reduction = const Call* (*)(OpBuilder ops, const Expr* x, const Statistica
 const Expr* ReduceWith(OpCall& call, Reduction reduction, const Expr* operand) {
   const auto axes = AxesOf(call);
   if (!axes || operand == nullptr) return nullptr;
-  const bool all = static_cast<int>(axes->size()) == call.Rank(call.arg(0));
+  const bool all = static_cast<int>(axes->size()) == RankOf(call.arg(0));
   // Without an axis, nothing is reduced.
   if (axes->empty() && !all) return operand;
   return reduction(call, operand, {.axis = all ? OptInts() : OptInts(*axes), .keepdims = call.Bool("keepdims")});
@@ -66,7 +66,7 @@ const Expr* BuildArgReduce(OpCall& call) {
   const auto axes = AxesOf(call);
   if (!axes) return nullptr;
   const Expr* data = call.arg(0);
-  const auto dims = call.Dims(data);
+  const auto dims = DimsOf(data);
   if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   DimList kept;
   std::vector<int64_t> order;
@@ -106,12 +106,12 @@ const Expr* BuildVariance(OpCall& call) {
   const Expr* squares = op::Multiply(call, difference, difference);
   if (!call.Bool("unbiased")) return ReduceWith(call, op::Mean, squares);
   const Expr* sum = ReduceWith(call, op::Sum, squares);
-  const auto dims = call.Dims(call.arg(0));
+  const auto dims = DimsOf(call.arg(0));
   if (!dims || sum == nullptr)
     return sum ? call.Error("type-inference", "the shape of the operand is unknown") : nullptr;
   DimList counted{arith::PrimBuilder().Int(1)};
   for (const int64_t axis : *axes) counted.push_back((*dims)[static_cast<size_t>(axis)]);
-  const DataType dtype = call.DType(sum);
+  const DataType dtype = DTypeOf(sum);
   if (const int64_t* count = arith::AsInt(Product(counted)))
     return op::Divide(call, sum, call.Scalar(static_cast<double>(*count - 1), dtype));
   // The number of elements is known when the function runs.

@@ -17,21 +17,21 @@ int64_t RightShiftOf(int64_t shift) { return kFractionBits + (shift > 0 ? 0 : -s
 // The constant on every element of a tensor like another one; where its dimensions are unknown, the constant
 // broadcasts.
 Value FullLike(RelayBuilder& relay, Value constant, Value tensor) {
-  const auto shape = relay.call().StaticDims(tensor);
+  const auto shape = StaticDimsOf(tensor);
   if (!shape) return constant;
   return relay.call().Relay("full", {constant},
                             {{"shape", relay.call().ListOf(*shape)}, {"dtype", relay.call().DTypeValue(kInt64)}});
 }
 
 Value ZerosLike(RelayBuilder& relay, Value tensor) {
-  const auto shape = relay.call().StaticDims(tensor);
+  const auto shape = StaticDimsOf(tensor);
   if (!shape) return relay.Int(0, kInt64);
   return relay.call().Relay("zeros", {},
                             {{"shape", relay.call().ListOf(*shape)}, {"dtype", relay.call().DTypeValue(kInt64)}});
 }
 
 Value BroadcastLike(RelayBuilder& relay, Value value, Value tensor) {
-  const auto shape = relay.call().StaticDims(tensor);
+  const auto shape = StaticDimsOf(tensor);
   return shape ? relay.call().Relay("broadcast_to", {value}, {{"shape", relay.call().ListOf(*shape)}}) : value;
 }
 
@@ -197,7 +197,7 @@ class Requantizer {
 
 // A scale or a zero point, so that it broadcasts along the axis.
 Value Expanded(RelayBuilder& relay, Value param, int64_t axis, int rank) {
-  if (relay.call().Rank(param) == 0) return param;
+  if (RankOf(param) == 0) return param;
   return relay.AlongAxis(param, axis < 0 ? axis + rank : axis, rank);
 }
 
@@ -235,7 +235,7 @@ const Expr* FixedPointMultiply(RelayBuilder& relay, const Expr* value, int64_t m
 
 const Expr* Requantize(RelayBuilder& relay, const Expr* data, QuantizeParams from, QuantizeParams to,
                        const RequantizeOptions& options) {
-  const int rank = relay.call().Rank(data);
+  const int rank = RankOf(data);
   if (data == nullptr || rank == kUnknownDim)
     return relay.call().Error("type-inference", "the rank of the operand is unknown");
   return Requantizer(relay, from, to, options, rank).Run(data);
@@ -254,7 +254,7 @@ const Expr* SaturateTo(RelayBuilder& relay, const Expr* data, DataType dtype) {
 }
 
 const Expr* Quantize(RelayBuilder& relay, const Expr* data, QuantizeParams to, int64_t axis, DataType out_dtype) {
-  const int rank = relay.call().Rank(data);
+  const int rank = RankOf(data);
   Value scale = Expanded(relay, to.scale, axis, rank);
   Value zero_point = Expanded(relay, to.zero_point, axis, rank);
   Value rounded = relay.Unary("round", relay.Divide(data, scale));
@@ -262,7 +262,7 @@ const Expr* Quantize(RelayBuilder& relay, const Expr* data, QuantizeParams to, i
 }
 
 const Expr* Dequantize(RelayBuilder& relay, const Expr* data, QuantizeParams from, int64_t axis, DataType out_dtype) {
-  const int rank = relay.call().Rank(data);
+  const int rank = RankOf(data);
   Value scale = Expanded(relay, from.scale, axis, rank);
   Value zero_point = Expanded(relay, from.zero_point, axis, rank);
   Value centered = relay.Subtract(relay.Cast(data, kInt32), zero_point);

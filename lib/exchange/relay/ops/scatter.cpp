@@ -29,7 +29,7 @@ const Expr* BuildScatterElements(OpCall& call) {
 
 // The first axis after the others: Relay has the coordinates of an element along it, Relax along the last one.
 Value CoordinatesLast(OpCall& call, Value indices) {
-  const int rank = call.Rank(indices);
+  const int rank = RankOf(indices);
   if (rank == kUnknownDim) return call.Error("type-inference", "the rank of the indices is unknown");
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 1);
@@ -41,8 +41,8 @@ Value CoordinatesLast(OpCall& call, Value indices) {
 const Expr* BuildScatterNd(OpCall& call) {
   Value indices = CoordinatesLast(call, call.arg(1));
   Value updates = call.arg(2);
-  const auto data = call.Dims(call.arg(0));
-  const auto places = indices ? call.Dims(indices) : std::nullopt;
+  const auto data = DimsOf(call.arg(0));
+  const auto places = indices ? DimsOf(indices) : std::nullopt;
   const int64_t* count = places && !places->empty() ? arith::AsInt(places->back()) : nullptr;
   if (data && count != nullptr && *count <= static_cast<int64_t>(data->size())) {
     DimList dims(places->begin(), places->end() - 1);
@@ -56,15 +56,15 @@ const Expr* BuildScatterNd(OpCall& call) {
 const Expr* SparseToDense(OpCall& call, const DimList& shape, Value default_value) {
   Value indices = call.Cast(call.arg(0), kInt64);
   Value values = call.arg(1);
-  const DataType dtype = call.DType(values);
-  const int rank = call.Rank(indices);
+  const DataType dtype = DTypeOf(values);
+  const int rank = RankOf(indices);
   if (rank == 0) indices = call.Reshape(indices, {1, 1});
   if (rank == 1) indices = call.ExpandDims(indices, {1});
-  const auto rows = indices ? call.Dims(indices) : std::nullopt;
+  const auto rows = indices ? DimsOf(indices) : std::nullopt;
   if (!rows) return call.Error("type-inference", "the shape of the indices is unknown");
   const arith::PrimBuilder make;
   const DimList count{rows->front()};
-  if (call.Rank(values) == 0) {
+  if (RankOf(values) == 0) {
     values = op::BroadcastTo(call, values, call.Shape(count));
   } else {
     values = WithDims(call, values, count);
@@ -93,7 +93,7 @@ const Expr* BuildDynSparseToDense(OpCall& call) {
 class SliceBounds {
  public:
   SliceBounds(OpCall& call, Value numbers) : call_(call), numbers_(call.Cast(numbers, kInt64)) {
-    const auto length = call.StaticDims(numbers);
+    const auto length = StaticDimsOf(numbers);
     length_ = length && length->size() == 1 ? length->front() : -1;
   }
 
@@ -117,7 +117,7 @@ const Expr* BuildStridedSet(OpCall& call) {
   SliceBounds begins(call, call.arg(2));
   SliceBounds ends(call, call.arg(3));
   SliceBounds strides(call, call.arg(4));
-  const auto dims = call.Dims(data);
+  const auto dims = DimsOf(data);
   if (!dims || !begins.is_known() || !ends.is_known() || !strides.is_known())
     return call.NoCounterpart("a slice of an unknown number of dimensions");
   const int rank = static_cast<int>(dims->size());
@@ -160,15 +160,15 @@ const Expr* BuildAdvIndex(OpCall& call) {
 
 // The position of each element in the order.
 const Expr* BuildInvertPermutation(OpCall& call) {
-  return op::Argsort(call, call.arg(0), {.dtype = call.DType(call.arg(0))});
+  return op::Argsort(call, call.arg(0), {.dtype = DTypeOf(call.arg(0))});
 }
 
 const Expr* BuildUnravelIndex(OpCall& call) {
   Value indices = call.arg(0);
-  const DataType dtype = call.DType(indices);
-  const int rank = call.Rank(indices);
+  const DataType dtype = DTypeOf(indices);
+  const int rank = RankOf(indices);
   Value shape = call.Cast(call.arg(1), dtype);
-  if (const auto sizes = OpCall::ConstantInts(call.arg(1))) shape = call.IntTensor(*sizes, dtype);
+  if (const auto sizes = ConstantInts(call.arg(1))) shape = call.IntTensor(*sizes, dtype);
   const auto along_first = [&](Value vector) { return AlongAxis(call, vector, 0, rank + 1); };
   Value flat = call.ExpandDims(indices, {0});
   Value quotients = op::FloorDivide(call, flat, along_first(WeightsOf(call, shape)));
@@ -178,7 +178,7 @@ const Expr* BuildUnravelIndex(OpCall& call) {
 // The new shape, with the number that -1 stands for, and the coordinates in it of the same elements.
 const Expr* BuildSparseReshape(OpCall& call) {
   RelayBuilder relay(call);
-  const DataType dtype = call.DType(call.arg(0));
+  const DataType dtype = DTypeOf(call.arg(0));
   Value from = call.Cast(call.arg(1), dtype);
   Value to = call.Cast(call.arg(2), dtype);
   Value known = op::Abs(call, op::Prod(call, to));
@@ -186,7 +186,7 @@ const Expr* BuildSparseReshape(OpCall& call) {
   to = relay.Where(relay.Less(to, relay.Int(0, dtype)), rest, to);
   Value flat = op::Sum(call, relay.Multiply(call.arg(0), WeightsOf(call, from)), {.axis = Ints{1}, .keepdims = true});
   Value indices = op::FloorMod(call, op::FloorDivide(call, flat, WeightsOf(call, to)), to);
-  const Value results[] = {indices, call.Cast(to, call.DType(call.arg(2)))};
+  const Value results[] = {indices, call.Cast(to, DTypeOf(call.arg(2)))};
   return call.MakeTuple(results);
 }
 
@@ -197,7 +197,7 @@ const Expr* BuildSearchSorted(OpCall& call) {
   Value values = call.arg(1);
   const auto dtype = DataType::Parse(call.String("dtype")).value_or(DataType::Int(32));
   const bool right = call.Bool("right");
-  if (call.Rank(sequence) == 1) {
+  if (RankOf(sequence) == 1) {
     Value found = op::Bucketize(call, values, sequence, {.out_int32 = true, .right = right});
     return call.Cast(found, dtype);
   }
@@ -214,7 +214,7 @@ class UniqueElements {
   explicit UniqueElements(OpCall& call) : call_(call), relay_(call), data_(call.arg(0)) {}
 
   Value Build() {
-    const auto dims = call_.Dims(data_);
+    const auto dims = DimsOf(data_);
     if (!dims || dims->size() != 1) return call_.Error("type-inference", "the operand is not a vector of known size");
     size_ = SizeOfAxis(call_, data_, 0, kIndex);
     places_ = call_.Iota(dims->front(), kInt32);

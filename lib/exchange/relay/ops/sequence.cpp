@@ -39,7 +39,7 @@ Value FloatMatrix(OpCall& call, std::span<const int64_t> shape, std::span<const 
 const Expr* BuildSequenceMask(OpCall& call) {
   RelayBuilder relay(call);
   Value data = call.arg(0);
-  const auto dims = call.Dims(data);
+  const auto dims = DimsOf(data);
   const int64_t axis = call.Int("axis");
   if (!dims || dims->size() < 2 || (axis != 0 && axis != 1))
     return call.Error("bad-argument", "axis is 0 or 1, and the data has two dimensions or more");
@@ -47,7 +47,7 @@ const Expr* BuildSequenceMask(OpCall& call) {
   Value places = call.Iota((*dims)[static_cast<size_t>(axis)], kInt64);
   places = AlongAxis(call, places, axis, rank);
   Value lengths = AlongAxis(call, call.Cast(call.arg(1), kInt64), 1 - axis, rank);
-  const DataType dtype = call.DType(data);
+  const DataType dtype = DTypeOf(data);
   return relay.Where(relay.Less(places, lengths), data, call.Cast(relay.Float(call.Float("mask_value")), dtype));
 }
 
@@ -58,7 +58,7 @@ const Expr* BuildReverseSequence(OpCall& call) {
 
 // Takes along one axis after the other the positions (window, element of the window).
 const Expr* BuildSlidingWindow(OpCall& call) {
-  const auto shape = call.StaticDims(call.arg(0));
+  const auto shape = StaticDimsOf(call.arg(0));
   if (!shape) return call.NoCounterpart("windows of a tensor with unknown dimensions");
   const auto rank = static_cast<int64_t>(shape->size());
   const auto axis = call.Axis(call.Int("axis"), static_cast<int>(rank));
@@ -94,10 +94,10 @@ const Expr* BuildSlidingWindow(OpCall& call) {
 
 const Expr* BuildTrilu(OpCall& call) {
   const bool upper = call.Bool("upper");
-  if (const auto k = OpCall::ConstantInt(call.arg(1)))
+  if (const auto k = ConstantInt(call.arg(1)))
     return upper ? op::Triu(call, call.arg(0), call.Prim(*k)) : op::Tril(call, call.arg(0), call.Prim(*k));
   RelayBuilder relay(call);
-  const auto dims = call.Dims(call.arg(0));
+  const auto dims = DimsOf(call.arg(0));
   if (!dims || dims->size() < 2) return call.Error("type-inference", "the operand does not have two dimensions");
   Value rows = call.Iota((*dims)[dims->size() - 2], kInt64);
   Value columns = call.Iota(dims->back(), kInt64);
@@ -134,8 +134,8 @@ DiagonalPlaces FindDiagonals(OpCall& call, int64_t rows, int64_t columns, int64_
 const Expr* BuildMatrixSetDiag(OpCall& call) {
   RelayBuilder relay(call);
   Value matrix = call.arg(0);
-  const auto dims = call.Dims(matrix);
-  const auto of_diagonal = call.Dims(call.arg(1));
+  const auto dims = DimsOf(matrix);
+  const auto of_diagonal = DimsOf(call.arg(1));
   if (!dims || dims->size() < 2 || !of_diagonal || of_diagonal->empty())
     return call.Error("type-inference", "the operands are not matrices and diagonals of known shape");
   const int64_t* rows = arith::AsInt((*dims)[dims->size() - 2]);
@@ -161,7 +161,7 @@ const Expr* GridOfColumns(OpCall& call, std::span<const Value> tensors) {
   const auto axis_of = [](size_t i) { return i < 2 ? 1 - i : i; };
   DimList shape(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const auto dims = call.Dims(tensors[i]);
+    const auto dims = DimsOf(tensors[i]);
     if (!dims || dims->size() > 1) return call.Error("type-inference", "an operand is not a vector of known shape");
     const arith::PrimBuilder make;
     shape[axis_of(i)] = dims->empty() ? make.Int(1) : dims->front();
@@ -209,11 +209,11 @@ constexpr int64_t kMostPoints = 4096;
 
 const Expr* BuildDft(OpCall& call) {
   RelayBuilder relay(call);
-  const auto dims = call.Dims(call.arg(0));
+  const auto dims = DimsOf(call.arg(0));
   const int64_t* points = dims && !dims->empty() ? arith::AsInt(dims->back()) : nullptr;
   if (points == nullptr || *points > kMostPoints || *points < 1)
     return call.NoCounterpart("a Fourier transform of an unknown or large number of points");
-  const DataType dtype = call.DType(call.arg(0));
+  const DataType dtype = DTypeOf(call.arg(0));
   const Waves waves(call, *points, *points, *points, dtype);
   const bool inverse = call.Bool("inverse");
   const auto product = [&](size_t operand, Value wave) { return op::Matmul(call, call.arg(operand), wave); };
@@ -238,7 +238,7 @@ const Expr* BuildDft(OpCall& call) {
 // Windows of the signal times the waves.
 const Expr* BuildStft(OpCall& call) {
   RelayBuilder relay(call);
-  const auto dims = call.StaticDims(call.arg(0));
+  const auto dims = StaticDimsOf(call.arg(0));
   if (!dims || dims->empty()) return call.NoCounterpart("a Fourier transform of a signal of unknown length");
   const int64_t points = call.Int("n_fft");
   const int64_t hop = call.Int("hop_length");
@@ -253,7 +253,7 @@ const Expr* BuildStft(OpCall& call) {
   for (int64_t frame = 0; frame < frames[0]; ++frame) {
     for (int64_t i = 0; i < window; ++i) places.push_back(std::min(frame * hop + i, length - 1));
   }
-  const DataType dtype = call.DType(call.arg(0));
+  const DataType dtype = DTypeOf(call.arg(0));
   Value signal = op::Take(call, call.arg(0), IntMatrix(call, frames, places, kInt64),
                           {.axis = static_cast<int64_t>(dims->size()) - 1});
   signal = relay.Multiply(signal, call.Cast(call.arg(1), dtype));

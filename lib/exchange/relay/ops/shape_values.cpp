@@ -43,13 +43,13 @@ std::optional<DimList> DimsFrom(OpCall& call, const Expr* numbers, size_t expect
   if (numbers == nullptr) return std::nullopt;
   const arith::PrimBuilder make;
   DimList dims;
-  if (const auto known = OpCall::ConstantInts(numbers)) {
+  if (const auto known = ConstantInts(numbers)) {
     for (const int64_t size : *known) dims.push_back(make.Int(size));
     return dims;
   }
   if (auto of_tensor = DimsOfShape(call, numbers)) return of_tensor;
-  if (call.Rank(numbers) == 0) numbers = call.Reshape(numbers, {1});
-  const auto length = call.StaticDims(numbers);
+  if (RankOf(numbers) == 0) numbers = call.Reshape(numbers, {1});
+  const auto length = StaticDimsOf(numbers);
   const size_t count = length && length->size() == 1 ? static_cast<size_t>(length->front()) : expected;
   if (!length && expected == 0) {
     call.NoCounterpart("a shape with an unknown number of dimensions");
@@ -71,17 +71,17 @@ const PrimExpr* DimFrom(OpCall& call, const Expr* number) {
 
 std::optional<DimList> DimsOfShape(OpCall& call, const Expr* vector) {
   const Expr* tensor = TensorOfShape(call, vector);
-  return tensor ? call.Dims(tensor) : std::nullopt;
+  return tensor ? DimsOf(tensor) : std::nullopt;
 }
 
 const Expr* ShapeVector(OpCall& call, const Expr* tensor) {
   if (tensor == nullptr) return nullptr;
-  if (const auto dims = call.StaticDims(tensor)) return call.IntTensor(*dims, kInt64);
+  if (const auto dims = StaticDimsOf(tensor)) return call.IntTensor(*dims, kInt64);
   return op::ShapeToTensor(call, op::ShapeOf(call, tensor));
 }
 
 const Expr* SizeOfAxis(OpCall& call, const Expr* tensor, int64_t axis, DataType dtype) {
-  const auto dims = tensor ? call.Dims(tensor) : std::nullopt;
+  const auto dims = tensor ? DimsOf(tensor) : std::nullopt;
   if (dims && static_cast<size_t>(axis) < dims->size()) {
     if (const int64_t* size = arith::AsInt((*dims)[static_cast<size_t>(axis)])) {
       return dtype.is_floating() ? call.Scalar(static_cast<double>(*size), dtype) : call.Scalar(*size, dtype);
@@ -92,10 +92,10 @@ const Expr* SizeOfAxis(OpCall& call, const Expr* tensor, int64_t axis, DataType 
 }
 
 const Expr* WeightsOf(OpCall& call, const Expr* shape) {
-  if (const auto sizes = OpCall::ConstantInts(shape)) {
+  if (const auto sizes = ConstantInts(shape)) {
     std::vector<int64_t> weights(sizes->size(), 1);
     for (size_t i = weights.size(); i-- > 1;) weights[i - 1] = weights[i] * (*sizes)[i];
-    return call.IntTensor(weights, call.DType(shape));
+    return call.IntTensor(weights, DTypeOf(shape));
   }
   const Expr* backwards = op::Flip(call, shape, {.axis = 0});
   const Expr* products = op::Cumprod(call, backwards, {.axis = 0, .exclusive = true});
@@ -103,10 +103,10 @@ const Expr* WeightsOf(OpCall& call, const Expr* shape) {
 }
 
 const Expr* WithNamedDims(OpCall& call, const Expr* tensor) {
-  const int rank = call.Rank(tensor);
-  if (tensor == nullptr || rank == kUnknownDim || call.Dims(tensor)) return tensor;
+  const int rank = RankOf(tensor);
+  if (tensor == nullptr || rank == kUnknownDim || DimsOf(tensor)) return tensor;
   const DimList dims = NewDims(static_cast<size_t>(rank));
-  return call.builder().EmitMatchCast(tensor, TensorType::Get(dims, call.DType(tensor)));
+  return call.builder().EmitMatchCast(tensor, TensorType::Get(dims, DTypeOf(tensor)));
 }
 
 const Expr* WithDims(OpCall& call, const Expr* tensor, const DimList& dims) {
@@ -116,9 +116,9 @@ const Expr* WithDims(OpCall& call, const Expr* tensor, const DimList& dims) {
     const int64_t* second = arith::AsInt(b);
     return a == b || (first != nullptr && second != nullptr);
   };
-  const auto known = call.Dims(tensor);
+  const auto known = DimsOf(tensor);
   if (known && std::ranges::equal(*known, dims, same)) return tensor;
-  return call.builder().EmitMatchCast(tensor, TensorType::Get(dims, call.DType(tensor)));
+  return call.builder().EmitMatchCast(tensor, TensorType::Get(dims, DTypeOf(tensor)));
 }
 
 }  // namespace iropt::relay

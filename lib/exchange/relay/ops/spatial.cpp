@@ -21,7 +21,7 @@ namespace {
 const Expr* Upsample(OpCall& call, std::string_view letters, std::span<const double> factors,
                      std::string_view transformation) {
   const std::string_view layout = call.String("layout");
-  const auto dims = call.Dims(call.arg(0));
+  const auto dims = DimsOf(call.arg(0));
   if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   const arith::PrimBuilder make;
   DimList size;
@@ -65,7 +65,7 @@ template <class F>
 const Expr* InNchw(OpCall& call, F&& change) {
   const std::string_view layout = call.String("layout");
   const Expr* data = TransformLayout(call, call.arg(0), layout, "NCHW");
-  const auto dims = call.Dims(data);
+  const auto dims = DimsOf(data);
   if (data == nullptr) return nullptr;
   if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   return TransformLayout(call, change(data, *dims), "NCHW", layout);
@@ -99,14 +99,14 @@ const Expr* BuildSpaceToDepth(OpCall& call) {
 const Expr* BuildSpaceToBatch(OpCall& call) {
   const std::vector<int64_t> block = call.Ints("block_shape");
   const std::vector<int64_t> pads = call.NestedInts("paddings");
-  const DataType dtype = call.DType(call.arg(0));
-  const int rank = call.Rank(call.arg(0));
+  const DataType dtype = DTypeOf(call.arg(0));
+  const int rank = RankOf(call.arg(0));
   if (rank < static_cast<int>(block.size()) + 1 || pads.size() != 2 * block.size())
     return call.Error("bad-argument", "block_shape and paddings do not fit the operand");
   std::vector<int64_t> width(2 * static_cast<size_t>(rank));
   std::ranges::copy(pads, width.begin() + 2);
   const Expr* data = op::NnPad(call, call.arg(0), call.Scalar(call.Float("pad_value"), dtype), {.pad_width = width});
-  const auto dims = call.Dims(data);
+  const auto dims = DimsOf(data);
   if (data == nullptr) return nullptr;
   if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   const arith::PrimBuilder make;
@@ -134,7 +134,7 @@ const Expr* BuildSpaceToBatch(OpCall& call) {
 const Expr* BuildBatchToSpace(OpCall& call) {
   const std::vector<int64_t> block = call.Ints("block_shape");
   const std::vector<int64_t> crops = call.NestedInts("crops");
-  const auto dims = call.Dims(call.arg(0));
+  const auto dims = DimsOf(call.arg(0));
   if (!dims || dims->size() < block.size() + 1 || crops.size() != 2 * block.size())
     return call.Error("bad-argument", "block_shape and crops do not fit the operand");
   const arith::PrimBuilder make;
@@ -173,7 +173,7 @@ const Expr* BuildBatchToSpace(OpCall& call) {
 // Between neighbours along an axis, stride - 1 copies of the value: (n, 1) padded to (n, stride), joined, and cut.
 const Expr* BuildDilate(OpCall& call) {
   const Expr* data = call.arg(0);
-  const auto dims = call.Dims(data);
+  const auto dims = DimsOf(data);
   const std::vector<int64_t> strides = call.Ints("strides");
   if (!dims || strides.size() != dims->size()) return call.Error("bad-argument", "strides do not fit the operand");
   const arith::PrimBuilder make;
@@ -184,7 +184,7 @@ const Expr* BuildDilate(OpCall& call) {
     const Expr* wide = call.ExpandDims(data, {axis + 1});
     std::vector<int64_t> pad(2 * (shape.size() + 1));
     pad[2 * i + 3] = strides[i] - 1;
-    wide = op::NnPad(call, wide, call.Scalar(call.Float("dilation_value"), call.DType(data)), {.pad_width = pad});
+    wide = op::NnPad(call, wide, call.Scalar(call.Float("dilation_value"), DTypeOf(data)), {.pad_width = pad});
     shape[i] = make.Mul(shape[i], make.Int(strides[i]));
     const Expr* joined = call.Reshape(wide, shape);
     shape[i] = make.Sub(shape[i], make.Int(strides[i] - 1));

@@ -82,7 +82,7 @@ const Expr* BuildAllClassNonMaxSuppression(OpCall& call) {
 
 // The boxes only depend on the size of the image.
 const Expr* BuildMultiboxPrior(OpCall& call) {
-  const auto shape = call.StaticDims(call.arg(0));
+  const auto shape = StaticDimsOf(call.arg(0));
   const std::vector<double> sizes = call.Floats("sizes");
   const std::vector<double> ratios = call.Floats("ratios");
   const std::vector<double> steps = call.Floats("steps");
@@ -121,7 +121,7 @@ class MultiboxDetection {
   explicit MultiboxDetection(OpCall& call) : call_(call), relay_(call), variances_(call.Floats("variances")) {}
 
   Value Build() {
-    const auto dims = call_.Dims(call_.arg(0));
+    const auto dims = DimsOf(call_.arg(0));
     if (!dims || dims->size() != 3 || variances_.size() != 4)
       return call_.Error("type-inference", "the probabilities do not have three dimensions, or the variances not four");
     const bool keep = call_.Bool("keep_background");
@@ -192,7 +192,7 @@ const Expr* BuildMultiboxTransformLoc(OpCall& call) { return MultiboxDetection(c
 
 // The elements of an image in another order, which the operator defines by their places in memory.
 const Expr* BuildYoloReorg(OpCall& call) {
-  const auto shape = call.StaticDims(call.arg(0));
+  const auto shape = StaticDimsOf(call.arg(0));
   const int64_t stride = call.Int("stride");
   if (!shape || shape->size() != 4) return call.NoCounterpart("a reorganization of an image of unknown size");
   const int64_t channels = (*shape)[1];
