@@ -46,7 +46,7 @@ class ReduceRun {
     TestCaseMaker maker(compiler_, runner_->folder());
     IROPT_ASSIGN_OR_RETURN(const TestCase input, maker.ReadInput(source));
     // Fails now rather than after the search if the file cannot be written.
-    IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(options_.output));
+    IROPT_RETURN_IF_ERROR(compiler_.weights().CheckOutputPath(options_.output));
     IROPT_RETURN_IF_ERROR(maker.PrintTo(input, options_.output));
     IROPT_ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(options_.output));
     IROPT_ASSIGN_OR_RETURN(TestCase test_case, CheckInput(maker, input, source.text));

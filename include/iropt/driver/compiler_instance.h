@@ -24,13 +24,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "iropt/analysis/well_formed.h"
-#include "iropt/data/tensor_files.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/diag/source.h"
 #include "iropt/driver/compiler_options.h"
-#include "iropt/driver/externalizer.h"
+#include "iropt/driver/weight_files.h"
 #include "iropt/exchange/format.h"
 #include "iropt/exchange/formats.h"
 #include "iropt/ir/module.h"
@@ -63,10 +63,10 @@ struct ModuleSource {
 
 class CompilerInstance final : public ModuleConsole {
  public:
-  // Reports to stderr, in the format of the options.
-  explicit CompilerInstance(CompilerOptions options = {});
-  // Reports to `consumer`, which must outlive it.
-  CompilerInstance(CompilerOptions options, DiagnosticConsumer& consumer);
+  // Reports to `consumer`, which must outlive it; if that is null, to stderr, in the format of the options.
+  explicit CompilerInstance(CompilerOptions options = {}, DiagnosticConsumer* consumer = nullptr);
+  CompilerInstance(CompilerOptions options, DiagnosticConsumer& consumer)
+      : CompilerInstance(std::move(options), &consumer) {}
   ~CompilerInstance();
   CompilerInstance(const CompilerInstance&) = delete;
   CompilerInstance& operator=(const CompilerInstance&) = delete;
@@ -108,18 +108,9 @@ class CompilerInstance final : public ModuleConsole {
   // The format that modules are written in to the file: `emit`, or that of the extension if it is empty.
   static Result<const FormatRow*> OutputFormatOf(std::string_view path, const std::string& emit);
 
-  // Reports the constants in files that were used since the last call and do not have their hashes.
-  Status CheckWeights();
-  // After all modules were read: warns if none of them needs the file that the options name.
-  void WarnOfUnusedWeights();
-  // From now on, big constants of modules that are given to ExternalizeConstants are printed as references to a file.
-  void SetExternalizer(std::unique_ptr<ConstantExternalizer> externalizer);
-  ConstantExternalizer* externalizer() const { return externalizer_.get(); }
-  void ExternalizeConstants(const Module& module);
-  TensorFiles& tensor_files() { return tensor_files_; }
+  WeightFiles& weights() { return weights_; }
+  const WeightFiles& weights() const { return weights_; }
 
-  // Fails if the file at the path has weights that were read.
-  Status CheckOutputPath(const std::string& path) const;
   void Print(const Module& module, OutputStream& out, const std::string& path = "-") const override;
   // Writes the module in a format, which may not be able to express it. On a terminal, text has no data of big
   // constants, and a remark tells so.
@@ -152,15 +143,6 @@ class CompilerInstance final : public ModuleConsole {
   int Finish(const Status& status);
 
  private:
-  CompilerInstance(CompilerOptions options, DiagnosticConsumer* consumer);
-
-  PrintOptions PrintOptionsFor(const std::string& path) const;
-  // Those of text that is only to be looked at.
-  PrintOptions ShownOptions() const;
-
-  // Opens the tensors that the text refers to.
-  TensorOpener MakeOpener(const ModuleSource& source);
-
   const CompilerOptions options_;
   std::optional<TextVersion> default_version_;
   const int threads_;
@@ -173,10 +155,8 @@ class CompilerInstance final : public ModuleConsole {
   PassRegistry registry_;
   std::string input_;
   std::string chunk_;
-  bool names_inputs_ = false;       // in headings
-  bool has_bound_weights_ = false;  // by names of parameters
-  TensorFiles tensor_files_;
-  std::unique_ptr<ConstantExternalizer> externalizer_;  // null if there is nothing to externalize
+  bool names_inputs_ = false;  // in headings
+  WeightFiles weights_;
 };
 
 }  // namespace iropt

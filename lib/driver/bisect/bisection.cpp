@@ -111,7 +111,7 @@ void Bisection::Report(const Culprit& culprit) {
 }
 
 Result<FailurePoint> Bisection::FindPoint(const Module& module, int64_t step) {
-  const std::shared_ptr<PipelineCursor> cursor = setup_.MakeCursor();
+  const std::shared_ptr<PipelineCursor> cursor = setup_.settings().MakeCursor();
   const auto input = std::make_shared<StepInput>(step, cursor);
   if (test_.counts_mandatory()) input->CountMandatory();
   PassContext context = setup_.context();

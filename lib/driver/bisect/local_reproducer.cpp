@@ -30,8 +30,8 @@ Result<std::optional<Localizer::Roots>> Localizer::BadHalf(const Module& module,
 
 Result<std::optional<LocalReproducer>> Localizer::Find(const FailurePoint& point, int code) {
   code_ = code;
-  PipelineFile settings = setup_.SettingsForPass(point.pass);
-  context_ = setup_.ContextFor(settings);
+  PipelineFile settings = setup_.settings().ForPass(point.pass);
+  context_ = setup_.settings().ContextFor(settings);
   const DiagnosticCapture capture(compiler_.diagnostics());
   IROPT_ASSIGN_OR_RETURN(pass_,
                          BuildPipeline(*settings.passes, compiler_.registry(), compiler_.diagnostics(), &context_));

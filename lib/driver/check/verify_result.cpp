@@ -117,7 +117,7 @@ Status ResultVerifier::CheckIdempotent(const Module& module, const Pass& pass, P
   IROPT_ASSIGN_OR_RETURN(Module again, ReadBack(text, module.text_version()));
   IROPT_ASSIGN_OR_RETURN(PassResult result, pass(std::move(again), context));
   CompleteForVersion(result.module);
-  compiler_.ExternalizeConstants(result.module);
+  compiler_.weights().Externalize(result.module);
   return ExpectSameText("not-idempotent", "a second run of the passes changes the module", text,
                         compiler_.PrintToString(result.module));
 }

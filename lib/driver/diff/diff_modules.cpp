@@ -36,17 +36,17 @@ class ModuleDiff {
     IROPT_ASSIGN_OR_RETURN(before_, ReadOne(options_.before));
     IROPT_ASSIGN_OR_RETURN(const Module after, ReadOne(options_.after));
     compiler_.set_input({}, {});
-    compiler_.WarnOfUnusedWeights();
+    compiler_.weights().WarnOfUnused();
     changes_ = FindChanges(before_, after);
     after_ = AlignNames(before_, after);
-    return compiler_.CheckWeights();
+    return compiler_.weights().Check();
   }
 
   bool equal() const { return changes_.empty(); }
 
   Status Write() {
     if (!options_.page.empty()) return WritePage();
-    IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(options_.output));
+    IROPT_RETURN_IF_ERROR(compiler_.weights().CheckOutputPath(options_.output));
     return WriteFileAtomically(options_.output, [&](OutputStream& out) {
       out.Append(options_.form == ShownForm::Json ? RenderJson() : RenderText(WantsColour()));
       return out.Flush();

@@ -84,7 +84,7 @@ Status MakeCheckSemantics(const CheckedOptions& options, InstrumentSetup& setup)
   if (setup.pipeline().TakesSemantics(given)) return {};
   IROPT_ASSIGN_OR_RETURN(
       std::shared_ptr<SemanticCheck> check,
-      SemanticCheck::Make(compiler.diagnostics(), compiler.err(), given, setup.pipeline().network_mode()));
+      SemanticCheck::Make(compiler.diagnostics(), compiler.err(), given, setup.pipeline().settings().network_mode()));
   setup.Add(check);
   if (setup.pipeline().pass() != nullptr) setup.Listen(std::make_shared<SemanticListener>(std::move(check)));
   return {};

@@ -66,7 +66,7 @@ Result<RewriteLimit> ReadLimit(const LocatedName& text, const InstrumentSetup& s
 
 Status MakeOptBisect(const CheckedOptions& options, InstrumentSetup& setup) {
   const int64_t limit = *instrument_options::OptBisect(options).limit;
-  const auto say = [&compiler = setup.compiler(), counter = setup.pipeline().NumberPasses()](
+  const auto say = [&compiler = setup.compiler(), counter = setup.pipeline().selection().NumberPasses()](
                        const BisectStep& step, bool runs) { ShowBisectStep(compiler, *counter, step, runs); };
   setup.AddRenewed(std::make_shared<OptBisect>(limit, say),
                    [limit] { return std::make_shared<OptBisect>(limit, [](const BisectStep&, bool) {}); });

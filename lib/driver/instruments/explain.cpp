@@ -35,10 +35,10 @@ class ExplainListener : public RunListener {
 
 Status MakeExplainPipeline(const CheckedOptions& options, InstrumentSetup& setup) {
   using Options = instrument_options::ExplainPipeline;
-  const PipelineSetup& pipeline = setup.pipeline();
+  const PipelineSettings& pipeline = setup.pipeline().settings();
   std::shared_ptr<PipelineTrace> trace;
   if (pipeline.pass() != nullptr) {
-    trace = std::make_shared<PipelineTrace>(setup.pipeline().context(), pipeline.Origins(), *pipeline.pass());
+    trace = std::make_shared<PipelineTrace>(pipeline.context(), pipeline.Origins(), *pipeline.pass());
     setup.Add(trace);
   }
   const bool is_json = *Options(options).format == Options::Format::kJson;

@@ -13,7 +13,7 @@ Status MakeLimits(const CheckedOptions& options, InstrumentSetup& setup) {
   // Processes that -bisect starts have them.
   if (!limits.any() || setup.pipeline().TakesLimits(limits)) return {};
   const auto watchdog =
-      std::make_shared<Watchdog>(limits, setup.compiler().diagnostics(), setup.pipeline().NumberPasses());
+      std::make_shared<Watchdog>(limits, setup.compiler().diagnostics(), setup.pipeline().selection().NumberPasses());
   watchdog->set_dump_dir(setup.pipeline().dump_dir());
   setup.AddListener(watchdog);
   return {};

@@ -14,7 +14,7 @@ namespace {
 
 template <class Instrument>
 Status AddPrinter(const std::vector<LocatedName>& passes, InstrumentSetup& setup) {
-  IROPT_ASSIGN_OR_RETURN(PassFilter filter, setup.pipeline().FilterOf(passes));
+  IROPT_ASSIGN_OR_RETURN(PassFilter filter, setup.pipeline().selection().FilterOf(passes));
   const ModulePrinter print = [printer = setup.MakePrinter()](const Module& module, const std::string& heading) {
     return printer->Print(module, heading);
   };

@@ -87,7 +87,7 @@ class ReportListener : public RunListener {
 
 ReportListener& ReportOf(InstrumentSetup& setup) {
   if (!setup.report) {
-    const auto report = std::make_shared<ReportListener>(setup.compiler(), setup.pipeline().PrintedPasses());
+    const auto report = std::make_shared<ReportListener>(setup.compiler(), setup.pipeline().settings().PrintedPasses());
     setup.Add(report->recorder());
     setup.Listen(report);
     setup.report = report;

@@ -13,7 +13,7 @@ Status InstrumentSetup::Make(const OwnInstrument& row, const InstrumentSpec& spe
 }
 
 std::shared_ptr<const IrPrinter> InstrumentSetup::MakePrinter() const {
-  return std::make_shared<const IrPrinter>(compiler(), pipeline_.filter(), pipeline_.NumberPasses());
+  return std::make_shared<const IrPrinter>(compiler(), pipeline_.filter(), pipeline_.selection().NumberPasses());
 }
 
 Result<std::unique_ptr<AtomicFile>> InstrumentSetup::Open(std::string_view owner, const std::string& path,

@@ -1,6 +1,7 @@
 #include "driver/pipeline/pass_names.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -25,6 +26,19 @@ Result<std::vector<std::string>> NamesMatching(const std::string& pattern, std::
     if (whole.Matches(text) && std::ranges::find(matching, text) == matching.end()) matching.push_back(std::move(text));
   }
   return matching;
+}
+
+Result<std::vector<LocatedName>> LocateNames(CompilerInstance& compiler, const char* flag,
+                                             const std::vector<std::string>& names) {
+  std::vector<LocatedName> located;
+  if (names == std::vector<std::string>{""}) return located;  // "-disable=" names nothing
+  IROPT_ASSIGN_OR_RETURN(uint32_t base, compiler.AddText(flag, fmt::format("{}", fmt::join(names, ","))));
+  for (const std::string& name : names) {
+    const auto end = static_cast<uint32_t>(base + name.size());
+    located.push_back({name, {base, end}});
+    base = end + 1;
+  }
+  return located;
 }
 
 }  // namespace iropt

@@ -19,7 +19,7 @@ namespace iropt {
 
 Status Program::Load(const std::shared_ptr<const FileBuffer>& text) {
   IROPT_ASSIGN_OR_RETURN(module_, ReadModule(text));
-  compiler_.WarnOfUnusedWeights();
+  compiler_.weights().WarnOfUnused();
   IROPT_ASSIGN_OR_RETURN(entry_, Entry::Find(*module_, options_.entry, compiler_.diagnostics()));
   return {};
 }

@@ -55,7 +55,7 @@ class Program {
   Result<std::vector<HostValue>> CopyInputs(Storage::Tracking tracking) const;
   // Calls the entry on such inputs. Thread-safe if the executors are different ones.
   Result<HostValue> Call(std::vector<HostValue> inputs, DiagnosticEngine& diagnostics, RunOptions run) const {
-    run.mode = setup_.network_mode();
+    run.mode = setup_.settings().network_mode();
     return CallEntry(*module_, *entry_, std::move(inputs), diagnostics, run);
   }
 

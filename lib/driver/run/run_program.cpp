@@ -50,7 +50,7 @@ class ProgramRun {
     Status same = checker_ ? checker_->Report(compiler_) : Status();
     if (!called.ok()) return called.TakeError();
     const Outcome& outcome = *called;
-    IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());
+    IROPT_RETURN_IF_ERROR(compiler_.weights().Check());
     if (recorder_) IROPT_RETURN_IF_ERROR(Write(*options_.save_values, recorder_->values()));
     IROPT_RETURN_IF_ERROR(Deliver(outcome, program));
     if (options_.repeat == 0 || !same.ok()) return same;
@@ -75,7 +75,7 @@ class ProgramRun {
       outcomes.push_back(std::move(outcome));
       timers.emplace_back(program, options_);
     }
-    IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());
+    IROPT_RETURN_IF_ERROR(compiler_.weights().Check());
     IROPT_RETURN_IF_ERROR(Measure(timers));
     std::vector<ProgramTimes> times;
     for (size_t i = 0; i < timers.size(); ++i)
@@ -150,7 +150,7 @@ class ProgramRun {
   }
 
   Status Write(const std::string& path, const std::vector<NamedTensor>& tensors) {
-    IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(path));
+    IROPT_RETURN_IF_ERROR(compiler_.weights().CheckOutputPath(path));
     return WriteTensors(path, tensors);
   }
 
@@ -217,7 +217,7 @@ class ProgramRun {
 Status CheckFiles(const ProgramOptions& options, const PipelineSetup* setup) {
   OutputFiles files;
   files.AddRead("the input", options.driver.input);
-  if (setup != nullptr) setup->AddReadFiles(files);
+  if (setup != nullptr) setup->settings().AddReadFiles(files);
   for (const std::string& path : options.inputs) files.AddRead("-inputs", path);
   if (options.check) files.AddRead("-check", *options.check);
   if (options.check_values) files.AddRead("-check-values", *options.check_values);

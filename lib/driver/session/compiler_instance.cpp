@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -62,6 +61,24 @@ std::unique_ptr<DiagnosticConsumer> MakeConsumer(const CompilerOptions& options,
   IROPT_UNREACHABLE("format of diagnostics {}", options.diagnostics);
 }
 
+PrintOptions PrintOptionsFor(const CompilerInstance& compiler, const std::string& path) {
+  const CompilerOptions& options = compiler.options();
+  const ConstantExternalizer* externalizer = compiler.weights().externalizer();
+  return {.pep695 = options.pep695,
+          .inline_constants = options.inline_constants,
+          .threads = compiler.threads(),
+          .external = externalizer ? &externalizer->references() : nullptr,
+          .elide_larger_than = options.elide_larger_than.value_or(INT64_MAX),
+          .folder = FolderOf(path)};
+}
+
+// Those of text that is only to be looked at.
+PrintOptions ShownOptions(const CompilerInstance& compiler) {
+  PrintOptions shown = PrintOptionsFor(compiler, "-");
+  if (!compiler.options().elide_larger_than) shown.elide_larger_than = kMostShownBytes;
+  return shown;
+}
+
 }  // namespace
 
 // Passes diagnostics on to a consumer, and to a listener if there is one.
@@ -88,7 +105,8 @@ CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer* 
       console_(options_.console != nullptr ? OutputStream(options_.console) : OutputStream(STDERR_FILENO)),
       own_consumer_(consumer == nullptr ? MakeConsumer(options_, &console_, &sources_) : nullptr),
       consumers_(std::make_unique<DiagnosticTee>(consumer == nullptr ? *own_consumer_ : *consumer, options_.quiet)),
-      diagnostics_(consumers_.get()) {
+      diagnostics_(consumers_.get()),
+      weights_(options_, diagnostics_) {
   // A consumer that also takes other output prints everything in one form.
   if (auto* sink = dynamic_cast<OutputSink*>(own_consumer_.get())) formatted_err_.emplace(sink);
   diagnostics_.set_warnings_as_errors(options_.warnings_as_errors);
@@ -96,11 +114,6 @@ CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer* 
   const Status registered = RegisterAllPasses(registry_);
   IROPT_CHECK(registered.ok(), "{}", registered.error().message);
 }
-
-CompilerInstance::CompilerInstance(CompilerOptions options) : CompilerInstance(std::move(options), nullptr) {}
-
-CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer& consumer)
-    : CompilerInstance(std::move(options), &consumer) {}
 
 CompilerInstance::~CompilerInstance() = default;
 
@@ -159,7 +172,7 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
                       .value_names = source.value_names,
                       .options = {.threads = threads_,
                                   .on_read = [&](std::string_view text) { source.owner->Discard(text); },
-                                  .open_tensor = MakeOpener(source),
+                                  .open_tensor = weights_.OpenerFor(source.folder, source.weights),
                                   .unknown_version = source.unknown_version}};
   if (row->is_text) {
     IROPT_RETURN_IF_ERROR(CheckIsText(source.text));
@@ -171,66 +184,19 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
   }
   if (row->weights_are_parameters && source.weights) {
     IROPT_ASSIGN_OR_RETURN(module, BindWeights(std::move(module), *source.weights, *this));
-    has_bound_weights_ = true;
+    weights_.set_bound();
   }
   IROPT_ASSIGN_OR_RETURN(const std::optional<TextVersion> version, named_version());
   if (version) MoveToVersion(module, *version);
   if (options_.verify_weights) {
-    tensor_files_.CheckAll();
-    IROPT_RETURN_IF_ERROR(CheckWeights());
+    weights_.files().CheckAll();
+    IROPT_RETURN_IF_ERROR(weights_.Check());
   }
   if (source.transform) {
     IROPT_RETURN_IF_ERROR(Verify(module));
     return source.transform(module);
   }
   return module;
-}
-
-TensorOpener CompilerInstance::MakeOpener(const ModuleSource& source) {
-  // A module has many tensors and few files.
-  return [&, paths = std::unordered_map<std::string, std::string>()](
-             FileTensor tensor) mutable -> Result<std::shared_ptr<const NDArray>> {
-    const auto [path, added] = paths.try_emplace(tensor.path);
-    if (added) path->second = source.weights.value_or((std::filesystem::path(source.folder) / tensor.path).string());
-    if (source.weights) tensor.absolute = source.weights->starts_with('/');
-    tensor.path = path->second;
-    Result<std::shared_ptr<const NDArray>> array = tensor_files_.Open(std::move(tensor));
-    std::error_code error;
-    if (array.ok() || source.weights || std::filesystem::exists(path->second, error)) return array;
-    return Error{array.error().code, array.error().message + "; -weights=FILE names the file of all weights"};
-  };
-}
-
-Status CompilerInstance::CheckWeights() {
-  const auto damaged = tensor_files_.TakeDamaged();
-  for (const auto& array : damaged) {
-    const FileTensor& tensor = *array->source();
-    diagnostics_.Error(
-        tensor.span, "bad-weights",
-        fmt::format("{}: tensor '{}' does not have the hash {}", tensor.path, tensor.name, tensor.hash->ToString()));
-  }
-  if (!damaged.empty()) return Failure{ErrorCode::Parse};
-  return {};
-}
-
-void CompilerInstance::WarnOfUnusedWeights() {
-  if (!options_.weights || has_bound_weights_ || !tensor_files_.empty()) return;
-  diagnostics_.Warning(
-      {}, "unused-weights",
-      fmt::format("no constant of the input refers to weights, so -weights={} has no effect", *options_.weights));
-}
-
-Status CompilerInstance::CheckOutputPath(const std::string& path) const {
-  if (!tensor_files_.HasOpened(path)) return {};
-  return Error{ErrorCode::Usage, fmt::format("cannot write '{}': it has weights of the input", path)};
-}
-
-void CompilerInstance::SetExternalizer(std::unique_ptr<ConstantExternalizer> externalizer) {
-  externalizer_ = std::move(externalizer);
-}
-
-void CompilerInstance::ExternalizeConstants(const Module& module) {
-  if (externalizer_) externalizer_->Add(module);
 }
 
 Status CompilerInstance::Verify(const Module& module, bool allow_free_vars) {
@@ -251,23 +217,8 @@ Result<const FormatRow*> CompilerInstance::OutputFormatOf(std::string_view path,
   return &DetectOutputFormat(path);
 }
 
-PrintOptions CompilerInstance::PrintOptionsFor(const std::string& path) const {
-  return {.pep695 = options_.pep695,
-          .inline_constants = options_.inline_constants,
-          .threads = threads_,
-          .external = externalizer_ ? &externalizer_->references() : nullptr,
-          .elide_larger_than = options_.elide_larger_than.value_or(INT64_MAX),
-          .folder = FolderOf(path)};
-}
-
-PrintOptions CompilerInstance::ShownOptions() const {
-  PrintOptions shown = PrintOptionsFor("-");
-  if (!options_.elide_larger_than) shown.elide_larger_than = kMostShownBytes;
-  return shown;
-}
-
 void CompilerInstance::Print(const Module& module, OutputStream& out, const std::string& path) const {
-  PrintModule(module, PrintOptionsFor(path), out);
+  PrintModule(module, PrintOptionsFor(*this, path), out);
 }
 
 Status CompilerInstance::Write(const Module& module, OutputStream& out, const std::string& path, const Format& format) {
@@ -284,7 +235,7 @@ Status CompilerInstance::Write(const Module& module, OutputStream& out, const st
                         fmt::format("'{}' lacks the data of constants of more than {} bytes, so it cannot be read",
                                     path, *options_.elide_larger_than));
   }
-  const WriteRequest request{.printing = is_shown ? ShownOptions() : PrintOptionsFor(path),
+  const WriteRequest request{.printing = is_shown ? ShownOptions(*this) : PrintOptionsFor(*this, path),
                              .path = path,
                              .options = &options_.format_options,
                              .sources = &sources_};
@@ -299,7 +250,9 @@ std::string CompilerInstance::PrintToString(const Module& module) const {
   return text;
 }
 
-std::string CompilerInstance::ShownText(const Module& module) const { return ModuleToString(module, ShownOptions()); }
+std::string CompilerInstance::ShownText(const Module& module) const {
+  return ModuleToString(module, ShownOptions(*this));
+}
 
 Result<Pass> CompilerInstance::MakePass(const std::string& pipeline, const PassContext* context) {
   IROPT_ASSIGN_OR_RETURN(const uint32_t base, AddText("passes", pipeline));
@@ -332,7 +285,7 @@ std::string CompilerInstance::Heading(std::string heading, std::string_view deta
 Status CompilerInstance::PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details) {
   if (!CheckTextSize(module, diagnostics_)) return Failure{ErrorCode::Budget};
   err().Append(Heading(heading, details));
-  PrintModule(module, ShownOptions(), err());
+  PrintModule(module, ShownOptions(*this), err());
   return err().Flush();
 }
 

@@ -147,9 +147,9 @@ class Run {
   Status AddExternalizer() {
     if (!options_.output.external_constants) return {};
     IROPT_ASSIGN_OR_RETURN(std::string path, ConstantExternalizer::PathNextTo(pair_->output));
-    compiler_.SetExternalizer(
+    compiler_.weights().SetExternalizer(
         std::make_unique<ConstantExternalizer>(std::move(path), *options_.output.external_constants,
-                                               options_.compiler.inline_constants, compiler_.tensor_files()));
+                                               options_.compiler.inline_constants, compiler_.weights().files()));
     return {};
   }
 
@@ -222,10 +222,10 @@ class Run {
     if (!CheckTextSize(*module, compiler_.diagnostics())) return ExitCode(ErrorCode::Budget);
     if (compiler_.names_version() && !CheckTextVersion(*module, compiler_.diagnostics()))
       return ExitCode(ErrorCode::Rejected);
-    compiler_.ExternalizeConstants(*module);
+    compiler_.weights().Externalize(*module);
     const int code = VerifyResult(part, *module);
     // A pass may have computed with damaged weights.
-    const Status weights = compiler_.CheckWeights();
+    const Status weights = compiler_.weights().Check();
     return weights.ok() ? code : compiler_.Report(weights.error(), "bad-weights");
   }
 
@@ -278,13 +278,13 @@ class Run {
   }
 
   void RemarkNothingToDo(const Module& module) {
-    if (setup_.has_no_passes()) {
+    if (setup_.settings().has_no_passes()) {
       compiler_.diagnostics().Remark({}, "nothing-to-do", "the pipeline has no passes");
       return;
     }
     RemarkUnusedTarget();
     const auto is_prim = [](const ModuleEntry& entry) { return Is<PrimFunc>(entry.func); };
-    if (!setup_.has_only_loop_passes() || std::ranges::any_of(module.functions(), is_prim)) return;
+    if (!setup_.settings().has_only_loop_passes() || std::ranges::any_of(module.functions(), is_prim)) return;
     compiler_.diagnostics().Remark({}, "nothing-to-do",
                                    "the module has no PrimFuncs, and all passes work on PrimFuncs: LegalizeOps makes "
                                    "PrimFuncs of operators");
@@ -354,9 +354,9 @@ class Run {
 
   // Warns of options that had no effect.
   void WarnOfUnused() {
-    compiler_.WarnOfUnusedWeights();
+    compiler_.weights().WarnOfUnused();
     WarnOfUnmatchedFilter();
-    setup_.WarnOfUnreached();
+    setup_.selection().WarnOfUnreached();
     if (debug_output_) WarnOfUnusedChannels();
   }
 
@@ -420,10 +420,10 @@ class Run {
 
   // The module, and the weights that it refers to: both files or none.
   Status WriteFiles(const std::vector<std::optional<Module>>& modules) {
-    IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(pair_->output));
+    IROPT_RETURN_IF_ERROR(compiler_.weights().CheckOutputPath(pair_->output));
     IROPT_RETURN_IF_ERROR(CheckNotRead());
     if (pair_->output != options_.output.path) IROPT_RETURN_IF_ERROR(MakeOutputFolder(options_.output.path));
-    const ConstantExternalizer* externalizer = compiler_.externalizer();
+    const ConstantExternalizer* externalizer = compiler_.weights().externalizer();
     std::optional<AtomicFile> weights;
     if (externalizer != nullptr && !externalizer->empty()) {
       IROPT_ASSIGN_OR_RETURN(AtomicFile file, externalizer->Write());
@@ -441,7 +441,7 @@ class Run {
       }
     }
     IROPT_RETURN_IF_ERROR(text.Finish());
-    IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());
+    IROPT_RETURN_IF_ERROR(compiler_.weights().Check());
     if (weights) IROPT_RETURN_IF_ERROR(weights->Commit());
     return text.Commit();
   }
@@ -460,7 +460,7 @@ class Run {
 
 Status ShowPipeline(const PipelineSetup& setup, ShownForm form) {
   OutputStream out(STDOUT_FILENO);
-  out.Append(form == ShownForm::Json ? setup.PrintPipelineFile() : setup.PrintedPasses() + '\n');
+  out.Append(form == ShownForm::Json ? PrintPipelineFile(setup.Settings()) : setup.settings().PrintedPasses() + '\n');
   return out.Flush();
 }
 
@@ -490,7 +490,7 @@ Result<CheckpointIndex> FindCheckpoints(CompilerInstance& compiler, const Driver
   plain.instruments.clear();
   PipelineSetup setup(compiler, plain);
   IROPT_RETURN_IF_ERROR(setup.Run());
-  IROPT_ASSIGN_OR_RETURN(const RunIdentity identity, setup.Identity());
+  IROPT_ASSIGN_OR_RETURN(const RunIdentity identity, setup.settings().Identity());
   IROPT_RETURN_IF_ERROR(index.ResumeFrom(static_cast<size_t>(*options.snapshots.resume_from), identity, folder));
   return index;
 }
