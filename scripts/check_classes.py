@@ -4,8 +4,8 @@ apart and inherited ones not counted. A class with at most RECORD methods is a t
 
   check_classes.py [--list] [ROOT]
 
-LARGE names the larger ones with the most that they may have, so that they do not grow. Prints one line per violation and
-exits with 1 if there is any. With --list, prints the counts of all classes, the largest first.
+Prints one line per violation and exits with 1 if there is any. With --list, prints the counts of all classes, the
+largest first.
 """
 import os
 import re
@@ -15,27 +15,6 @@ METHODS = 40
 MEMBERS = 20
 RECORD = 2
 FOLDERS = ("include", "lib", "tools")
-# By file and name: the most methods and members. An entry that is no longer needed must go.
-LARGE = {
-    "include/iropt/driver/compiler_instance.h: CompilerInstance": (49, 20),
-    "include/iropt/eval/tir/scalar_eval.h: ScalarEvaluator": (43, 20),
-    "include/iropt/ir/tir/builder.h: StmtBuilder": (61, 20),
-    "lib/analysis/relax/verifier.h: RelaxVerifier": (42, 20),
-    "lib/arith/iter_map_rewriter.h: IterMapRewriter": (41, 20),
-    "lib/driver/pipeline/pipeline_setup.h: PipelineSetup": (61, 25),
-    "lib/eval/tir/buffer_evaluator.h: BufferEvaluator": (41, 20),
-    "lib/exchange/onnx/export/function_exporter.h: FunctionExporter": (42, 20),
-    "lib/exchange/onnx/export/op_export.h: OpExport": (42, 20),
-    "lib/exchange/onnx/import/op_import.h: OpImport": (47, 20),
-    "lib/exchange/relay/ops/op_table.h: OpCall": (66, 20),
-    "lib/exchange/relay/parser.cpp: Parser": (48, 20),
-    "lib/text/script/relax/expr_parser.h: RelaxExprParser": (43, 20),
-    "lib/text/script/relax/function_parser.h: RelaxFunctionParser": (45, 20),
-    "lib/text/script/relax/printer.h: RelaxPrinter": (41, 20),
-    "lib/text/script/tir/parser.h: TirParser": (57, 20),
-    "lib/text/script/tir/printer.h: TirPrinter": (59, 20),
-    "lib/text/script/tir/scalar_parser.h: ScalarParser": (42, 20),
-}
 BLANKED = re.compile(r"""//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\(.*?\)(?P=mark)"|"(?:[^"\\\n]|\\.)*"|(?<!\w)'(?:[^'\\\n]|\\.)+'|"""
                      r"""^[ \t]*\#(?:[^\n\\]|\\.)*""", re.DOTALL | re.MULTILINE)
 HEAD = re.compile(r"(?<!enum )\b(?:class|struct)\s+(?:\[\[\w+\]\]\s*)?(?:IROPT_\w+\s+)?(?P<name>[A-Z]\w*(?:<[^<>;{}]*>)?)\s*"
@@ -120,20 +99,10 @@ def count(root):
     return found
 
 
-def check(root, large=None):
-    large = LARGE if large is None else large
-    found = count(root)
-    violations = []
-    for name, (methods, members) in found.items():
-        most_methods, most_members = large.get(name, (METHODS, MEMBERS))
-        if methods > most_methods or (members > most_members and methods > RECORD):
-            violations.append(f"{name} has {methods} methods and {members} members: "
-                              f"at most {most_methods} and {most_members} are allowed")
-    for name in large:
-        methods, members = found.get(name, (0, 0))
-        if methods <= METHODS and (members <= MEMBERS or methods <= RECORD):
-            violations.append(f"{name} is not large, but scripts/check_classes.py lists it")
-    return violations
+def check(root):
+    return [f"{name} has {methods} methods and {members} members: at most {METHODS} and {MEMBERS} are allowed"
+            for name, (methods, members) in count(root).items()
+            if methods > METHODS or (members > MEMBERS and methods > RECORD)]
 
 
 def main():
