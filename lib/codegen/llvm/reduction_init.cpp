@@ -133,8 +133,28 @@ void ReductionInit::ForFirstIterations(const tir::ReductionNest& nest, size_t de
   inner();
 }
 
-// The block is initialized as for the first iteration, also if there is none.
+llvm::Value* ReductionInit::HasNoIteration(const tir::ReductionNest& nest) {
+  llvm::Value* any = nullptr;
+  for (const tir::For* loop : nest.loops) {
+    const auto* constant = As<tir::IntImm>(loop->extent);
+    if (!nest.IsReduction(*loop) || (constant && constant->value > 0)) continue;
+    llvm::Value* is_empty = frame_.b().CreateICmpSLE(exprs_.EmitInt(loop->extent), frame_.Int64(0));
+    any = any ? frame_.b().CreateOr(any, is_empty) : is_empty;
+  }
+  return any;
+}
+
+// What only loops of the reduction decide does not keep the block from being initialized if one of them is empty.
 void ReductionInit::EmitBefore(const tir::ReductionNest& nest) {
+  const auto at_first = [&] { EmitFirst(nest); };
+  llvm::Value* is_empty = HasNoIteration(nest);
+  if (!is_empty) return at_first();
+  const FunctionRef<void()> otherwise = at_first;
+  frame_.If(
+      is_empty, [&] { EmitEmpty(nest); }, &otherwise);
+}
+
+void ReductionInit::EmitFirst(const tir::ReductionNest& nest) {
   const tir::BlockRealize& realize = *nest.realize;
   const Scope::Mark outer = exprs_.scope().mark();
   ForFirstIterations(nest, 0, [&] {

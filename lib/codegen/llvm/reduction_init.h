@@ -42,6 +42,10 @@ class ReductionInit {
   // Those whose blocks are yet to be initialized.
   std::vector<tir::ReductionNest> NestsOf(const tir::For& loop) const;
   void EmitBefore(const tir::ReductionNest& nest);
+  // Returns whether one of the loops of the reduction has no iteration; null if all have some.
+  llvm::Value* HasNoIteration(const tir::ReductionNest& nest);
+  // Initializes as in the first iteration.
+  void EmitFirst(const tir::ReductionNest& nest);
   void EmitEmpty(const tir::ReductionNest& nest);
   // Generates the body for all iterations of loops that are not of the reduction, from the one at `depth`.
   void ForFirstIterations(const tir::ReductionNest& nest, size_t depth, FunctionRef<void()> body);
