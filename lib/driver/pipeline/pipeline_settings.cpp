@@ -100,7 +100,7 @@ Status PipelineSettings::FillTarget() {
 Status PipelineSettings::FillConfig() {
   for (const std::string& text : options_.pipeline.config) {
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-config", text));
-    std::optional<OptionValue::Dict> config = ParseConfig(text, base, compiler_.diagnostics());
+    auto config = ParseConfig(text, base, compiler_.diagnostics());
     if (!config) return Failure{ErrorCode::Usage};
     std::ranges::move(*config, std::back_inserter(file_.config));
   }

@@ -81,8 +81,8 @@ LoopFrame StmtBuilder::Grid(std::span<const std::string_view> names, std::span<c
   std::vector<const Var*> vars;
   for (size_t i = 0; i < names.size(); ++i) {
     vars.push_back(workspace().NewPrimVar(names[i], extents[i]->dtype));
-    Open<tir::For>(Span(), vars[i], workspace().New<IntImm>(extents[i]->dtype, 0), extents[i], ForKind::kSerial, nullptr,
-                   nullptr, DictAttr::Empty());
+    Open<tir::For>(Span(), vars[i], workspace().New<IntImm>(extents[i]->dtype, 0), extents[i], ForKind::kSerial,
+                   nullptr, nullptr, DictAttr::Empty());
   }
   return {std::move(frame), std::move(vars)};
 }
