@@ -16,8 +16,8 @@ FOLDERS = ("bench", "cmake", "docs", "examples", "include", "lib", "scripts", "t
 FILE = re.compile(r"(?<![\w/.<*%${}-])((?:[\w-]+/)*[\w-]+\.(?:h|cpp|def|cmake|py|sh|md))(?![\w*/])")
 FOLDER = re.compile(rf"(?<![\w/.<*%${{}}-])((?:{'|'.join(FOLDERS)})/[\w/-]+)(?![\w*/<%$-]|\.\w)")
 PLACEHOLDER = re.compile(r"(?:[\w-]+/)*[A-Z]+\.\w+")
-# Folders outside of the repository, and those of TVM's sources.
-ELSEWHERE = {"check.py"}
+# Files outside of the repository, as LLVM's scripts, and folders of TVM's sources.
+ELSEWHERE = {"check.py", "generate-test-checks.py", "update_test_checks.py"}
 OF_TVM = ("src/", "python/", "include/tvm/")
 COMMENTS = {".h": r"//[^\n]*", ".cpp": r"//[^\n]*", ".def": r"//[^\n]*", ".py": r'# [^\n]*|^[ \t]*"""(?:.|\n)*?"""',
             ".cmake": r"# [^\n]*", ".txt": r"# [^\n]*", ".sh": r"# [^\n]*"}

@@ -108,8 +108,8 @@ def add_passes(pages, bin_dir):
         body = f"```text\n{description.strip()}\n```\n"
         if example:
             body += f"\n## Example\n\n```text\n{shown.strip(chr(10))}\n```\n"
-        pages.write(f"passes/{row['name']}.md", f"# {row['name']}\n\n{body}\n[All passes](index.md), "
-                                                "[passes by purpose](../passes_by_purpose.md)\n")
+        links = "[All passes](index.md), [passes by purpose](../passes_by_purpose.md)\n"
+        pages.write(f"passes/{row['name']}.md", f"# {row['name']}\n\n{body}\n{links}")
 
 
 def add_flags(pages, bin_dir):
