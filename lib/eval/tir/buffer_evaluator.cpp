@@ -50,6 +50,15 @@ bool BufferEvaluator::Step() {
   return true;
 }
 
+// Clearing memory takes time, too.
+bool BufferEvaluator::StepsOfMemory(int64_t bytes) {
+  constexpr int64_t kBytesOfStep = 4096;
+  for (int64_t i = 0; i < bytes; i += kBytesOfStep) {
+    if (!Step()) return false;
+  }
+  return true;
+}
+
 // ---- Memory
 
 Pointer BufferEvaluator::PointerOf(const tir::Var* data) {
@@ -100,6 +109,7 @@ std::unique_ptr<std::byte[]> BufferEvaluator::NewMemory(int64_t elements, DataTy
          ErrorCode::Budget);
     return nullptr;
   }
+  if (!StepsOfMemory(static_cast<int64_t>(bytes))) return nullptr;
   // The second half marks written bytes.
   auto owned = std::make_unique<std::byte[]>(std::max<uint64_t>(2 * bytes, 1));
   *memory = {owned.get(), owned.get(), static_cast<int64_t>(bytes), owned.get() + bytes};
@@ -134,12 +144,9 @@ void BufferEvaluator::NumberThread(ThreadState& thread) {
 }
 
 bool BufferEvaluator::ForgetSharedMemory() {
-  constexpr int64_t kBytesOfStep = 4096;
   for (const tir::Var* data : shared_memory_) {
     const Memory& memory = thread_.pointers[data->id].memory;
-    for (int64_t i = 0; i < memory.bytes; i += kBytesOfStep) {
-      if (!Step()) return false;
-    }
+    if (!StepsOfMemory(memory.bytes)) return false;
     if (memory.written) std::fill_n(memory.written, memory.bytes, std::byte{0});
   }
   return true;

@@ -85,6 +85,7 @@ class BufferEvaluator : public ScalarEvaluator {
  protected:
   bool Load(const tir::BufferLoad& load, int lane, Scalar* result) override;
   bool Step() override;
+  bool StepsOfMemory(int64_t bytes);
 
   bool StoreLane(const tir::BufferStore& store, int lane, const Scalar& value);
   bool ForgetLane(const tir::BufferStore& store, int lane);
