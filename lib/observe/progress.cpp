@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "iropt/support/crash.h"
@@ -48,19 +49,19 @@ size_t CountPasses(const Pipeline& pipeline) {
   return passes;
 }
 
-bool Progress::IsWanted(ProgressShown shown) {
+bool ProgressLine::IsWanted(ProgressShown shown) {
   if (shown != ProgressShown::Auto) return shown == ProgressShown::Always;
   const char* terminal = std::getenv("TERM");
   return isatty(STDERR_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
-void Progress::Start() {
+void ProgressLine::Start() {
   stopped_ = false;
   begin_ = std::chrono::steady_clock::now();
   thread_ = std::thread([this] { Watch(); });
 }
 
-void Progress::Stop() {
+void ProgressLine::Stop() {
   {
     const std::scoped_lock lock(mutex_);
     stopped_ = true;
@@ -70,7 +71,7 @@ void Progress::Stop() {
   EraseStatusLine();
 }
 
-void Progress::Watch() {
+void ProgressLine::Watch() {
   PrepareThreadForCrash();
   std::unique_lock lock(mutex_);
   const auto is_stopped = [this] { return stopped_; };
@@ -83,9 +84,46 @@ void Progress::Watch() {
   } while (!wake_.wait_for(lock, kRepaintInterval, is_stopped));
 }
 
+double ProgressLine::SecondsSinceStart() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+StepProgress::StepProgress(std::string_view tool, ProgressShown shown) : tool_(tool) {
+  if (IsWanted(shown)) Start();
+}
+
+void StepProgress::SetStep(std::string step, size_t done, size_t total) {
+  const std::scoped_lock lock(mutex_);
+  if (done == 0) kind_begin_ = SecondsSinceStart();
+  kind_seconds_.reset();
+  step_ = std::move(step);
+  done_ = done;
+  total_ = total;
+}
+
+void StepProgress::SetStepOf(std::string step, double seconds) {
+  const std::scoped_lock lock(mutex_);
+  kind_begin_ = SecondsSinceStart();
+  kind_seconds_ = seconds;
+  step_ = std::move(step);
+  done_ = total_ = 0;
+}
+
+// The steps that are done tell how long the others take.
+std::string StepProgress::Line() const {
+  const double now = SecondsSinceStart();
+  std::string line = fmt::format("{}: {}", tool_, step_.empty() ? "starting" : step_);
+  if (total_ > 0) line += fmt::format(" {} of {}", done_ + 1, total_);
+  line += fmt::format(", {:.0f} s", now);
+  double left = 0;
+  if (kind_seconds_) left = kind_begin_ + *kind_seconds_ - now;
+  if (done_ > 0) left = (now - kind_begin_) / static_cast<double>(done_) * static_cast<double>(total_ - done_);
+  return left >= 1 ? line + fmt::format(", about {:.0f} s left", left) : line;
+}
+
 // A fixpoint may run more passes than the pipeline has.
 std::string Progress::Line() const {
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  const double seconds = SecondsSinceStart();
   std::string line = "ir-opt: ";
   if (passes_ > 0) {
     const std::string total = passes_ <= total_ ? fmt::format(" of {}", total_) : "";

@@ -75,6 +75,7 @@ struct CommandLine : ProgramOptions {
   std::optional<std::string> report;
   std::string diagnostics = "text";
   std::string colour = "auto";
+  std::string progress_word = "auto";
   PageFlags pages;
   bool list_packed = false;
 };
@@ -102,6 +103,9 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   line.compiler.command = CommandOf(kName, arguments);
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.compiler);
   line.driver.compiler = line.compiler;
+  // Other programs read the other formats.
+  if (line.progress_word == "auto" && line.diagnostics == "text") line.progress = ProgressShown::Auto;
+  if (line.progress_word == "always") line.progress = ProgressShown::Always;
   const bool compares = !line.compare_pipelines.empty();
   const bool is_compiled = line.loops ? *line.loops == "compile" : compares;
   if (is_compiled) line.ProgramOptions::loops = LoopMode::Compile;

@@ -53,7 +53,8 @@ struct ProgramOptions {
   // Two pipelines, in the syntax of -passes: the module is measured after each of them, by turns, and the results are
   // compared. Empty: the passes of `driver`.
   std::vector<std::string> compare_pipelines;
-  ShownForm times_form = ShownForm::Text;  // of what was measured, on stderr
+  ProgressShown progress = ProgressShown::Never;  // the line that says how far the run is
+  ShownForm times_form = ShownForm::Text;         // of what was measured, on stderr
 };
 
 // Runs ir-run with the options and returns the exit code (see ErrorCode): SemanticCheck if the run fails or its results

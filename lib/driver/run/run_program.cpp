@@ -20,6 +20,8 @@
 #include "iropt/execution/call_entry.h"
 #include "iropt/execution/outputs.h"
 #include "iropt/observe/output_files.h"
+#include "iropt/observe/progress.h"
+#include "iropt/support/status_line.h"
 #include "measure.h"
 #include "observers.h"
 #include "program.h"
@@ -37,13 +39,18 @@ struct Outcome {
 
 class ProgramRun {
  public:
-  ProgramRun(CompilerInstance& compiler, const ProgramOptions& options)
-      : compiler_(compiler), options_(options), library_({.cache_dir = options.cache_dir}), stdout_(STDOUT_FILENO) {}
+  ProgramRun(CompilerInstance& compiler, const ProgramOptions& options, StepProgress& progress)
+      : compiler_(compiler),
+        options_(options),
+        progress_(progress),
+        library_({.cache_dir = options.cache_dir}),
+        stdout_(STDOUT_FILENO) {}
 
   // Runs the program after the passes of the setup.
   Status Execute(PipelineSetup& setup) {
     IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(options_.driver.input));
     Program program(compiler_, setup, options_, library_);
+    progress_.SetStep("reading and passes");
     IROPT_RETURN_IF_ERROR(program.Load(text));
     if (options_.emit_llvm) return EmitLlvm(program);
     Result<Outcome> called = CallFirst(program);
@@ -111,6 +118,7 @@ class ProgramRun {
                                                 [&](std::string_view name, size_t compiled, double seconds) {
                                                   reporter.OnCompile(name, compiled, seconds);
                                                 }));
+    progress_.SetStep("making the inputs");
     IROPT_RETURN_IF_ERROR(program.ReadInputs());
     if (options_.save_inputs) IROPT_RETURN_IF_ERROR(Write(*options_.save_inputs, program.InputsForFile()));
     IROPT_RETURN_IF_ERROR(ObserveValues(program));
@@ -123,8 +131,11 @@ class ProgramRun {
     if (checker_) observers.Add(*checker_);
     if (!observers.empty()) run.observer = &observers;
     IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> inputs, program.CopyInputs(executor->tracking()));
+    const std::string_view compiling = options_.loops == LoopMode::Compile ? "compiling and " : "";
+    progress_.SetStep(fmt::format("{}running '{}'", compiling, program.entry().name()));
     const Stopwatch watch;
     Result<HostValue> result = program.Call(std::move(inputs), compiler_.diagnostics(), run);
+    const StatusLinePause pause;  // the output may go to the same terminal
     if (options_.time) compiler_.err().Append(reporter.RenderTimes(watch.Read().wall_seconds));
     static_cast<void>(compiler_.err().Flush());
     IROPT_RETURN_IF_ERROR(stdout_.Flush());
@@ -157,7 +168,9 @@ class ProgramRun {
   // The programs take turns, so that what else the machine does concerns all of them.
   Status Measure(std::deque<ProgramTimer>& timers) const {
     for (ProgramTimer& timer : timers) IROPT_RETURN_IF_ERROR(timer.Prepare());
-    for (int64_t round = 0; round < options_.warmup + options_.repeat; ++round) {
+    const int64_t rounds = options_.warmup + options_.repeat;
+    for (int64_t round = 0; round < rounds; ++round) {
+      progress_.SetStep("call", static_cast<size_t>(round), static_cast<size_t>(rounds));
       for (ProgramTimer& timer : timers) IROPT_RETURN_IF_ERROR(timer.RunRound(round >= options_.warmup));
     }
     return {};
@@ -193,6 +206,7 @@ class ProgramRun {
   }
 
   Status Deliver(const Outcome& outcome, const Program& program) {
+    const StatusLinePause pause;
     const std::vector<NamedTensor> outputs = NameOutputs(FlattenOutputs(outcome.value), program.entry().function());
     if (options_.output) IROPT_RETURN_IF_ERROR(Write(*options_.output, outputs));
     if (options_.print) {
@@ -207,6 +221,7 @@ class ProgramRun {
 
   CompilerInstance& compiler_;
   const ProgramOptions& options_;
+  StepProgress& progress_;
   LoopLibrary library_;
   OutputStream stdout_;
   std::optional<ValueRecorder> recorder_;  // for -save-values
@@ -255,8 +270,9 @@ int RunProgram(const ProgramOptions& options) {
     if (pipeline.empty()) driver.pipeline.opt_level.reset();  // which would have a pipeline of its own
     if (const Status ready = add(driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
   }
+  StepProgress progress("ir-run", options.progress);
   if (setups.empty()) {
-    if (const Status tuned = TuneProgram(compiler, options); !tuned.ok())
+    if (const Status tuned = TuneProgram(compiler, options, progress); !tuned.ok())
       return compiler.Report(tuned.error(), KindOf(tuned.error().code));
     const DriverOptions& driver = drivers.emplace_back(OptionsWithDatabase(options, compiler.registry()));
     if (const Status ready = add(driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
@@ -265,8 +281,9 @@ int RunProgram(const ProgramOptions& options) {
     if (const Status files = CheckFiles(options, setup.get()); !files.ok())
       return compiler.Report(files.error(), "usage");
   }
-  ProgramRun run(compiler, options);
+  ProgramRun run(compiler, options, progress);
   const Status done = setups.size() == 1 ? run.Execute(*setups.front()) : run.ExecuteAll(setups);
+  progress.Stop();
   RunInstruments& instruments = setups.front()->run();
   if (!done.ok()) return instruments.Finish(compiler.Report(done.error(), KindOf(done.error().code)));
   const int code = instruments.Finish(compiler.diagnostics().has_errors() ? ExitCode(ErrorCode::PassFailed) : 0);

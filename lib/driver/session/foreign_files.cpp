@@ -49,6 +49,29 @@ bool IsJson(std::string_view contents) {
 
 bool IsTflite(std::string_view contents) { return contents.size() >= 8 && contents.substr(4, 4) == "TFL3"; }
 
+// A line of MLIR's text behind comments and aliases, which TVMScript takes for comments.
+bool IsMlirText(std::string_view contents) {
+  constexpr size_t kLookedAt = 4096;
+  contents = contents.substr(0, kLookedAt);
+  while (!contents.empty()) {
+    std::string_view line = contents.substr(0, contents.find('\n'));
+    contents.remove_prefix(std::min(contents.size(), line.size() + 1));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    if (line.empty() || line.starts_with("//") || line.starts_with('#')) continue;
+    constexpr std::string_view kBegins[] = {"module {",           "module @",   "module attributes", "builtin.module",
+                                            "\"builtin.module\"", "func.func ", "hlo.module",        "HloModule "};
+    return std::ranges::any_of(kBegins, [&](std::string_view begin) { return line.starts_with(begin); });
+  }
+  return false;
+}
+
+bool IsLlvmText(std::string_view contents) {
+  return contents.starts_with("; ModuleID") || contents.starts_with("source_filename = ");
+}
+
+// The version of a SavedModel, 1, then its first graph.
+bool IsSavedModel(std::string_view contents) { return contents.starts_with("\x08\x01\x12"); }
+
 template <const std::string_view& kMagic>
 bool StartsWith(std::string_view contents) {
   return contents.starts_with(kMagic);
@@ -62,7 +85,13 @@ constexpr std::string_view kGzip = "\x1f\x8b"sv;
 constexpr std::string_view kHdf = "\x89HDF"sv;
 constexpr std::string_view kMlir = "ML\xefR"sv;
 constexpr std::string_view kNumpy = "\x93NUMPY"sv;
-constexpr std::string_view kPickle = "\x80\x02"sv;
+constexpr std::string_view kLlvm = "BC\xc0\xde"sv;
+constexpr std::string_view kTvmParams = "\xb7\x9c\x04\x05\x4f\x8d\xe5\xf7"sv;
+
+// Protocol 2 and later ones.
+bool IsPickle(std::string_view contents) {
+  return contents.size() > 2 && contents[0] == '\x80' && contents[1] >= 2 && contents[1] <= 5;
+}
 
 struct ForeignRow {
   bool (*matches)(std::string_view contents);
@@ -74,14 +103,19 @@ constexpr ForeignRow kForeignFiles[] = {
     {IsNpz, "an archive of NumPy arrays", "-inputs and -weights take it"},
     {IsTorch, "a file of PyTorch", "export the model to ONNX, as torch.onnx.export does"},
     {StartsWith<kZip>, "a zip archive", "unpack it first"},
-    {StartsWith<kPickle>, "a Python pickle, as PyTorch's older files are", "export the model to ONNX"},
+    {IsPickle, "a Python pickle, as PyTorch's older files are", "export the model to ONNX"},
     {IsTflite, "a model of TensorFlow Lite", "convert it to ONNX, as tf2onnx does"},
     {IsSafetensors, "weights in safetensors", "-weights takes them"},
     {StartsWith<kNumpy>, "a NumPy array", "-inputs takes it"},
     {StartsWith<kHdf>, "a file of HDF5, as Keras writes", "convert the model to ONNX, as tf2onnx does"},
-    {StartsWith<kGguf>, "weights in GGUF", "a module is expected"},
+    {StartsWith<kGguf>, "weights in GGUF", "export the model to ONNX; weights are taken from safetensors"},
     {StartsWith<kGzip>, "a file that gzip packed", "unpack it first"},
-    {StartsWith<kMlir>, "bytecode of MLIR", "a module is expected"},
+    {StartsWith<kMlir>, "bytecode of MLIR", "export the model to ONNX"},
+    {IsMlirText, "MLIR", "mlir-opt reads it; export the model to ONNX"},
+    {StartsWith<kLlvm>, "bitcode of LLVM", "opt reads it"},
+    {IsLlvmText, "LLVM IR", "opt reads it"},
+    {IsSavedModel, "a SavedModel of TensorFlow", "convert it to ONNX, as tf2onnx does"},
+    {StartsWith<kTvmParams>, "weights of TVM", "-weights takes them"},
     {StartsWith<kElf>, "a program or a shared object", "-load-pass-plugin takes plugins"},
     {IsJson, "JSON", "-pipeline takes pipelines"},
 };

@@ -96,7 +96,7 @@ DriverOptions OptionsWithDatabase(const ProgramOptions& options, const PassRegis
   return driver;
 }
 
-Status TuneProgram(CompilerInstance& compiler, const ProgramOptions& options) {
+Status TuneProgram(CompilerInstance& compiler, const ProgramOptions& options, StepProgress& progress) {
   if (!options.database) return {};
   if (options.database->empty()) return Error{ErrorCode::Usage, "flag '-tuning-database' needs the name of a folder"};
   const std::optional<std::string>& target = options.driver.pipeline.target;
@@ -120,7 +120,7 @@ Status TuneProgram(CompilerInstance& compiler, const ProgramOptions& options) {
   LoopLibrary library;
   Program program(compiler, setup, options, library);
   IROPT_RETURN_IF_ERROR(program.Load(text));
-  return Tuner(program.module(), setup.ContextForAnother(), compiler, options).Run();
+  return Tuner(program.module(), setup.ContextForAnother(), compiler, options).Run(progress);
 }
 
 }  // namespace iropt

@@ -3,6 +3,7 @@
 
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/run_program.h"
+#include "iropt/observe/progress.h"
 #include "iropt/pass/registry.h"
 
 namespace iropt {
@@ -12,6 +13,6 @@ DriverOptions OptionsWithDatabase(const ProgramOptions& options, const PassRegis
 
 // Fills the database if the options ask for it. Fails with ErrorCode::Usage if they have a database and the passes of
 // the program schedule no loops.
-Status TuneProgram(CompilerInstance& compiler, const ProgramOptions& options);
+Status TuneProgram(CompilerInstance& compiler, const ProgramOptions& options, StepProgress& progress);
 
 }  // namespace iropt

@@ -63,7 +63,7 @@ Tuner::Tuner(const Module& module, const PassContext& context, CompilerInstance&
              const ProgramOptions& options)
     : module_(module), context_(context), compiler_(compiler), options_(options) {}
 
-Status Tuner::Run() {
+Status Tuner::Run(StepProgress& progress) {
   const std::string& folder = *options_.database;
   const Stopwatch watch;
   // Without a compiler nothing is written.
@@ -79,9 +79,11 @@ Status Tuner::Run() {
   const std::vector<TuningTask> tasks = FindTuningTasks(module_);
   double work = 0;
   for (const TuningTask& task : tasks) work += task.work;
+  size_t number = 0;
   for (const TuningTask& task : tasks) {
     const double rest = *options_.tune_seconds - watch.Read().wall_seconds;
     if (rest <= 0) break;
+    progress.SetStepOf(fmt::format("tuning {}, function {} of {}", task.var->name, ++number, tasks.size()), rest);
     IROPT_RETURN_IF_ERROR(TuneTask(task, work > 0 ? rest * task.work / work : rest));
     work -= task.work;
   }
@@ -163,9 +165,9 @@ Status Tuner::Tell(const TuningTask& task, const Search& search, double unschedu
   constexpr double kMilliseconds = 1e3;
   std::string result = "none is better";
   if (!search.description.empty())
-    result = fmt::format("{:.3g} ms by {}", search.seconds * kMilliseconds, search.description);
-  compiler_.err().Append(fmt::format("tuned {}: {} candidates, {:.3g} ms without a schedule, {}\n", task.var->name,
-                                     search.tried, unscheduled * kMilliseconds, result));
+    result = fmt::format("{:.3g} ms with {}", search.seconds * kMilliseconds, search.description);
+  compiler_.err().Append(fmt::format("tuned {}: {} candidate{}, {:.3g} ms without a schedule, {}\n", task.var->name,
+                                     search.tried, search.tried == 1 ? "" : "s", unscheduled * kMilliseconds, result));
   return compiler_.err().Flush();
 }
 

@@ -10,6 +10,7 @@
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/run_program.h"
 #include "iropt/ir/module.h"
+#include "iropt/observe/progress.h"
 #include "iropt/pass/context.h"
 #include "iropt/schedule/database.h"
 #include "iropt/support/lookup.h"
@@ -26,7 +27,7 @@ class Tuner {
   // the time of the options is over. Each function gets a part of the time that its work is of that of all functions;
   // what one does not use is for the next ones. The files are replaced whenever something better is found. Several
   // runs may do so with one folder at a time. Writes a line for each function to stderr.
-  Status Run();
+  Status Run(StepProgress& progress);
 
  private:
   // Result of the search for one function.
