@@ -115,6 +115,7 @@ void OutputStream::Write(std::string_view text) {
     const StatusLinePause pause;
     errno_ = WriteAll(fd_, text);
   } else if (errno_ == 0) {
+    if (fd_ == STDOUT_FILENO) EraseStatusLine();  // both may be the same terminal
     errno_ = WriteAll(fd_, text);
   }
   drained_ += text.size();

@@ -21,7 +21,6 @@
 #include "iropt/execution/outputs.h"
 #include "iropt/observe/output_files.h"
 #include "iropt/observe/progress.h"
-#include "iropt/support/status_line.h"
 #include "measure.h"
 #include "observers.h"
 #include "program.h"
@@ -135,7 +134,6 @@ class ProgramRun {
     progress_.SetStep(fmt::format("{}running '{}'", compiling, program.entry().name()));
     const Stopwatch watch;
     Result<HostValue> result = program.Call(std::move(inputs), compiler_.diagnostics(), run);
-    const StatusLinePause pause;  // the output may go to the same terminal
     if (options_.time) compiler_.err().Append(reporter.RenderTimes(watch.Read().wall_seconds));
     static_cast<void>(compiler_.err().Flush());
     IROPT_RETURN_IF_ERROR(stdout_.Flush());
@@ -206,7 +204,6 @@ class ProgramRun {
   }
 
   Status Deliver(const Outcome& outcome, const Program& program) {
-    const StatusLinePause pause;
     const std::vector<NamedTensor> outputs = NameOutputs(FlattenOutputs(outcome.value), program.entry().function());
     if (options_.output) IROPT_RETURN_IF_ERROR(Write(*options_.output, outputs));
     if (options_.print) {
