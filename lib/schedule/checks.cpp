@@ -246,8 +246,7 @@ bool HasOwnMemory(State& state, Ref* block, const Ref* loop, std::string_view th
       std::ranges::all_of(state.ScopeInfo(state.ScopeOf(block)).ConsumersOf(block), is_under);
   return std::ranges::all_of(block->block().writes, [&](const tir::BufferRegion* write) {
     const StorageScope memory = StorageScope::Of(write->buffer->scope());
-    if (thread.empty() || memory.rank == StorageRank::kGlobal) return is_only_read_there;
-    return !IsSharedBy(memory, ThreadTag::Of(thread));
+    return thread.empty() ? is_only_read_there : !IsSharedBy(memory, ThreadTag::Of(thread));
   });
 }
 
