@@ -139,8 +139,8 @@ bool BufferEvaluator::Allocate(const tir::Var* data, int64_t count, DataType dty
   return true;
 }
 
-void BufferEvaluator::NumberThread(ThreadState& thread) {
-  if (execution_.races) thread.number = execution_.races->NumberOf(thread.positions);
+void NumberThread(const ExecutionState& execution, ThreadState& thread) {
+  if (execution.races) thread.number = execution.races->NumberOf(thread.positions);
 }
 
 bool BufferEvaluator::ForgetSharedMemory() {

@@ -61,6 +61,9 @@ struct ThreadState {
   }
 };
 
+// Gives a thread its number, if there is a race detector.
+void NumberThread(const ExecutionState& execution, ThreadState& thread);
+
 using OwnedMemory = std::vector<std::unique_ptr<std::byte[]>>;
 
 class BufferEvaluator : public ScalarEvaluator {
@@ -102,8 +105,6 @@ class BufferEvaluator : public ScalarEvaluator {
   // Ends the life of memory and of its pointer variable.
   void DropMemory(const tir::Var* data);
   bool ReadInts(uint64_t address, int64_t count, std::vector<int64_t>* values);
-  // Gives a thread its number, if there is a race detector.
-  void NumberThread(ThreadState& thread);
   // Another block of threads starts: its shared memory has no values.
   bool ForgetSharedMemory();
   // Points the pointer variables of all memory with copies to those of the current thread.

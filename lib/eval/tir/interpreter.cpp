@@ -224,7 +224,7 @@ bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, con
     if (kind == AxisKind::kBlocks && !ForgetSharedMemory()) return false;
     if (kind == AxisKind::kThreads) {
       thread_.positions.back().index = i;
-      NumberThread(thread_);
+      NumberThread(execution_, thread_);
       BindCopies();
     }
     if (Exec(body)) continue;
@@ -257,7 +257,7 @@ bool Interpreter::ExecAxis(std::string_view thread_tag, const tir::Var* var, int
     thread_.positions.push_back({thread_tag, 0});
     done = ExecLoop(var, min, extent, body, /*step=*/1, AxisKind::kThreads);
     thread_.positions.pop_back();
-    NumberThread(thread_);
+    NumberThread(execution_, thread_);
     BindCopies();
   }
   --execution_.thread_axes;

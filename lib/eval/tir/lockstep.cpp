@@ -105,7 +105,7 @@ bool Lockstep::Spread(const Threads& threads, std::string_view tag, const tir::V
       more.push_back(&own);
       own.variables.scalars.Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
       own.memory.positions.push_back({tag, i});
-      interpreter_.NumberThread(own.memory);
+      NumberThread(interpreter_.execution_, own.memory);
       if (!OwnLocalMemory(own, tag, &owned, &addresses)) return false;
     }
   }
