@@ -138,16 +138,16 @@ Result<std::string> OnlyEntriesWith(std::string_view word, std::string_view text
 }
 
 // Lists are as wide as they are where programs read them.
-std::string FitList(std::string text) {
+std::string FitList(const std::string& text) {
   const std::optional<size_t> width = OutputWidth();
   return width ? FitLines(text, *width) : text;
 }
 
 Result<std::string> RenderText(const Catalog& catalog, const PassRegistry& registry, std::string_view word) {
-  std::string text = catalog.text(registry);
-  if (word.empty()) return FitList(std::move(text));
-  IROPT_ASSIGN_OR_RETURN(std::string found, OnlyEntriesWith(word, text, catalog));
-  return FitList(std::move(found));
+  const std::string text = catalog.text(registry);
+  if (word.empty()) return FitList(text);
+  IROPT_ASSIGN_OR_RETURN(const std::string found, OnlyEntriesWith(word, text, catalog));
+  return FitList(found);
 }
 
 Result<std::string> RenderList(const ListLine& line) {
@@ -156,8 +156,8 @@ Result<std::string> RenderList(const ListLine& line) {
   const PassRegistry& registry = compiler.registry();
   if (line.schema) return RenderSchema(*line.schema, registry);
   if (line.pass) {
-    IROPT_ASSIGN_OR_RETURN(std::string text, DescribePass(*line.pass, registry));
-    return FitList(std::move(text));
+    IROPT_ASSIGN_OR_RETURN(const std::string text, DescribePass(*line.pass, registry));
+    return FitList(text);
   }
   if (line.passes == "markdown") return RenderPassesMarkdown(registry);
   const auto* catalog = std::ranges::find_if(kCatalogs, [&](const Catalog& row) { return !(line.*row.form).empty(); });
