@@ -11,7 +11,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 # Assertions are IROPT_CHECK, which no build type turns off.
-option(IROPT_QUICK_BUILD "Optimize less, to build in half of the time" OFF)
+option(IROPT_QUICK_BUILD "Optimize less, to build sooner" OFF)
 if(IROPT_QUICK_BUILD)
   set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
 else()

@@ -6,7 +6,7 @@ model=
 if [ $# -gt 0 ]; then model=$(realpath -- "$1"); fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh --demo
-# Less optimized than build/, and so built in half of the time.
+# Less optimized than build/, and so built sooner.
 scripts/build.sh demo ir-opt ir-run iropt_onnx
 
 folder=build-demo
