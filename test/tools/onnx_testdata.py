@@ -195,7 +195,7 @@ def main():
     share = counts["ok"] / numeric if numeric else 1.0
     print(f"{len(results)} models, " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) +
           f"; {share:.3f} of {numeric} with numbers agree")
-    unexpected = options.known and report_unexpected(failing, read_known(options.known), names.values())
+    unexpected = report_unexpected(failing, read_known(options.known), names.values()) if options.known else failing
     return 1 if unexpected or counts["crash"] or counts["hang"] else 0
 
 
