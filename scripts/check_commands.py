@@ -47,7 +47,7 @@ class Project:
         with open(os.path.join(ROOT, "CMakePresets.json"), encoding="utf-8") as f:
             file = json.load(f)
         presets = [preset["name"] for kind in ("buildPresets", "testPresets") for preset in file[kind]]
-        targets = re.findall(r"^(?:\.\.\. )?([\w-]+)(?::.*)?$", run("cmake", "--build", build_dir, "--target", "help"), re.MULTILINE)
+        targets = re.findall(r"^([\w-]+): phony$", run("ninja", "-C", build_dir, "-t", "targets", "all"), re.MULTILINE)
         tests = json.loads(run("ctest", "--show-only=json-v1", "--test-dir", build_dir))["tests"]
         labels = [label for test in tests for p in test.get("properties", []) if p["name"] == "LABELS" for label in p["value"]]
         flags = {}
