@@ -8,8 +8,8 @@ found each of them; --write brings it up to date. At most --escape passes may be
 """
 import argparse
 import collections
+import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -68,9 +68,8 @@ def check(args, passes, module):
 
 
 def summaries(args):
-    listed = run(args, "-list-passes").stdout
-    rows = re.findall(r"^(wrong\.\S+)\s+\d+\s+\S+\s+(.*)$", listed, re.M)
-    return {name.removeprefix("wrong."): summary.removesuffix(" (plugin wrong-passes)").strip() for name, summary in rows}
+    listed = json.loads(run(args, "-list-passes=json").stdout)["passes"]
+    return {row["name"].removeprefix("wrong."): row["summary"] for row in listed if row["name"].startswith("wrong.")}
 
 
 def check_rewrite(args, path, folder):
