@@ -16,7 +16,7 @@ namespace iropt {
 
 namespace {
 
-// Locates the texts in what follows the flag.
+// Gives each text the span that it has in the value of the flag.
 Status Locate(CompilerInstance& compiler, const std::string& flag, OptionValue::List& texts) {
   std::vector<std::string> words;
   for (const OptionValue& text : texts) words.push_back(*text.as_string());

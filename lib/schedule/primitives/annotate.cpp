@@ -65,7 +65,7 @@ Status ApplyAnnotate(PrimitiveCall& call, const args::Annotate<Resolved>& args) 
 Status ApplyUnannotate(PrimitiveCall& call, const args::Unannotate<Resolved>& args) {
   Ref* ref = args.block_or_loop;
   const std::string& key = args.ann_key;
-  if (!AnnotationsOf(ref)->Find(key)) return call.Refuse(fmt::format("there is no annotation '{}'", key));
+  if (!AnnotationsOf(ref)->Find(key)) return call.Refuse(fmt::format("unknown annotation '{}'", key));
   SetAnnotations(call.state(), ref, AnnotationsOf(ref)->Without(key));
   return {};
 }

@@ -14,7 +14,7 @@ Status ApplyGetBlock(PrimitiveCall& call, const args::GetBlock<Resolved>& args) 
   State* state = call.schedule().StateOf(function);
   if (!state) return call.Refuse(fmt::format("the module has no PrimFunc '{}' with a block to schedule", function));
   const std::vector<Ref*> found = state->BlocksNamed(name);
-  if (found.empty()) return call.Refuse(fmt::format("there is no block '{}'", name));
+  if (found.empty()) return call.Refuse(fmt::format("unknown block '{}'", name));
   if (found.size() > 1) return call.Refuse(fmt::format("there are {} blocks '{}': expected one", found.size(), name));
   call.Return(*state, found[0]);
   return {};
