@@ -15,6 +15,7 @@
 #include "removal_plan.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
+#include "schedule/primitives/axis_condition.h"
 #include "schedule/region_tools.h"
 #include "schedule/stmt_tools.h"
 
@@ -495,6 +496,11 @@ Status ApplyReverseComputeInline(PrimitiveCall& call, const args::ReverseCompute
   IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, producer, scope));
   ProducerInliner inliner(state, buffer, realize, scope, &producer->block());
   if (!inliner.Analyze()) return state.Refuse(std::string(kReverseBodyForm), {&block});
+  // The block runs for all values of its axes then.
+  std::vector<const PrimExpr*> axes;
+  for (const tir::IterVar* axis : block.iter_vars) axes.push_back(axis->var);
+  if (!TakeAllValues(state, ref, axes, nullptr))
+    return state.Refuse("the loops around the block {0} may leave out values of its axes", {&block});
   IROPT_RETURN_IF_ERROR(inliner.Apply(scope, ref));
   state.RecheckAffine(producer);
   return {};

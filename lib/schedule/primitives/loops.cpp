@@ -144,6 +144,34 @@ Status ApplySplit(PrimitiveCall& call, const args::Split<Resolved>& args) {
   return {};
 }
 
+// A reduction over nothing is initialized by the other loops of its block, which it must not be fused with, as the
+// fused loop has no iterations then.
+Status CheckFusedReductions(State& state, const std::vector<Ref*>& refs, Analyzer& analyzer) {
+  const BlocksInLoops blocks = FindBlocksInLoops(refs.back()->loop().body, {}, state.workspace());
+  for (const BlockInLoops& item : blocks.found) {
+    if (!item.realize->block->init) continue;
+    const auto is_used = [&](const tir::For& loop, bool by_reduction) {
+      for (size_t i = 0; i < item.values.size(); ++i) {
+        const bool reduces = item.realize->block->iter_vars[i]->iter_type == tir::IterVarType::kCommReduce;
+        if (reduces == by_reduction && tir::UsesVar(item.values[i], loop.loop_var)) return true;
+      }
+      return false;
+    };
+    const auto may_be_empty = [&](const Ref* ref) {
+      return is_used(ref->loop(), /*by_reduction=*/true) && !analyzer.CanProveGreaterEqual(ref->loop().extent, 1);
+    };
+    const auto is_spatial = [&](const Ref* ref) {
+      return !arith::IsInt(ref->loop().extent, 1) && is_used(ref->loop(), /*by_reduction=*/false);
+    };
+    if (std::ranges::any_of(refs, may_be_empty) && std::ranges::any_of(refs, is_spatial))
+      return state.Refuse(
+          "the reduction of the block {0} may be over nothing, and would not be initialized: expected loops of one "
+          "kind",
+          {item.realize->block});
+  }
+  return {};
+}
+
 Status ApplyFuse(PrimitiveCall& call, const args::Fuse<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
@@ -172,6 +200,7 @@ Status ApplyFuse(PrimitiveCall& call, const args::Fuse<Resolved>& args) {
     loops.push_back(&loop);
   }
 
+  IROPT_RETURN_IF_ERROR(CheckFusedReductions(state, refs, analyzer));
   std::string name(loops[0]->loop_var->name);
   int bits = loops[0]->loop_var->dtype.bits;
   for (size_t i = 1; i < loops.size(); ++i) {

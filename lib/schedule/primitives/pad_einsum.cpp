@@ -198,8 +198,8 @@ Status CheckAccessesAll(State& state, const Ref* ref, const PaddedCopies& copies
   return state.Refuse("the loops around the block {0}, or its condition, may leave out values of its axes", {&block});
 }
 
-// The extents of the axes, rounded up.
-Extents PadExtents(State& state, const Ref* ref, const std::vector<int64_t>& padding) {
+// The extents of the axes, rounded up, and of their loops.
+Result<Extents> PadExtents(State& state, const Ref* ref, const std::vector<int64_t>& padding) {
   const arith::PrimBuilder make = state.make();
   Analyzer analyzer(make, Analyzer::SymVars::kAny);
   const tir::BlockRealize& realize = *state.RealizeOf(ref);
@@ -210,8 +210,13 @@ Extents PadExtents(State& state, const Ref* ref, const std::vector<int64_t>& pad
     const PrimExpr* factor = make.Const(padding[i], extent->dtype);
     const PrimExpr* padded = analyzer.Simplify(make.Mul(make.CeilDiv(extent, factor), factor));
     if (analyzer.CanProveEqual(padded, extent)) continue;
+    const auto* loop_var = As<tir::Var>(realize.iter_values[i]);
+    if (!loop_var)
+      return state.Refuse(
+          fmt::format("the axis {} of the block {{0}} is not a loop, which could be padded", axis.var->name),
+          {realize.block});
     extents[axis.var] = padded;
-    if (const auto* loop_var = As<tir::Var>(realize.iter_values[i])) extents[loop_var] = padded;
+    extents[loop_var] = padded;
   }
   return extents;
 }
@@ -238,7 +243,7 @@ Status ApplyPadEinsum(PrimitiveCall& call, const args::PadEinsum<Resolved>& args
                                     block.iter_vars.size(), fmt::join(padding, ", ")),
                         {&block});
   if (!IsEinsum(block)) return state.Refuse("the block {0} is not an einsum", {&block});
-  const Extents extents = PadExtents(state, ref, padding);
+  IROPT_ASSIGN_OR_RETURN(const Extents extents, PadExtents(state, ref, padding));
   const auto pads_reduction = [&](const tir::IterVar* axis) {
     return axis->iter_type == tir::IterVarType::kCommReduce && extents.contains(axis->var);
   };

@@ -267,6 +267,7 @@ function withZoom(picture, width, height) {
   };
   const fit = () => {
     const box = frame.getBoundingClientRect();
+    if (box.width === 0 || box.height === 0) return;  // another view is shown already
     view.scale = Math.min(box.width / (width + 2 * margin), box.height / (height + 2 * margin), 1);
     view.x = (width - box.width / view.scale) / 2;
     view.y = -margin;

@@ -413,7 +413,10 @@ class RegionCollector : public tir::StmtExprVisitor {
     }
     min = analyzer_.Simplify(min);
     extent = analyzer_.Simplify(extent);
-    if (!arith::IsPure(extent) || IsBoundInside(min) || IsBoundInside(extent)) return whole;
+    // They are computed also where the loops around the accesses have no iterations, as for a size of 0.
+    const auto may_fail = [&](const PrimExpr* e) { return arith::MayFail(e, analyzer_.bounds()); };
+    if (!arith::IsPure(extent) || may_fail(min) || may_fail(extent)) return whole;
+    if (IsBoundInside(min) || IsBoundInside(extent)) return whole;
     bool depends_on_loop = false;
     tir::ForEachVar(extent, [&](const tir::Var* var) {
       depends_on_loop |= std::ranges::find(iterators_, var, &Iterator::var) != iterators_.end();
