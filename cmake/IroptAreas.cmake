@@ -128,9 +128,9 @@ function(iropt_add_cli)
   target_include_directories(iropt_cli PUBLIC "${PROJECT_SOURCE_DIR}/tools")
   target_link_libraries(iropt_cli PUBLIC iropt_driver iropt_reduce iropt_lsp PRIVATE CLI11::CLI11)
   # CLI11 is much to optimize, and reading a command line is little work.
-  target_compile_options(iropt_cli PUBLIC $<$<CONFIG:Release>:-O1>)
-  file(GLOB common "${PROJECT_SOURCE_DIR}/tools/cli/*.cpp")
-  iropt_unity_groups(cli ${IROPT_UNITY_BYTES} ${common})
+  target_compile_options(iropt_cli PUBLIC ${IROPT_COLD_OPTIONS})
+  list(FILTER sources INCLUDE REGEX "/tools/(cli|ir-opt)/")  # each of the other tools is a source
+  iropt_unity_groups(cli ${IROPT_UNITY_BYTES} ${sources})
   set_target_properties(iropt_cli PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
