@@ -224,7 +224,8 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   if (mode.is_narrower && (random.values != InputValues::kOrdinary || random.form != InputForm::kPlain)) return true;
   // Sums of the least floats overflow.
   const bool overflows = random.form == InputForm::kMask && !(IsFinite(trial.outcome) && IsFinite(after));
-  if (mode.only_finite && (random.values == InputValues::kNonFinite || overflows)) return true;
+  const bool only_finite = mode.only_finite || !kinds_.non_finite;
+  if (only_finite && (random.values == InputValues::kNonFinite || overflows)) return true;
   OutcomeComparison comparison = CompareOutcomes(after, trial.outcome, mode.is_narrower, tolerance);
   if (!comparison.differences.empty() && mode.changes_mode) {
     result.not_compared =

@@ -37,9 +37,10 @@ def run(mod, name="main", *args, loops="interpret", seed=0):
     return Function(mod, name, loops, seed)(*args)
 
 
-def check_semantics(before, after, seed=0, loops="auto", rtol=None, atol=None):
+def check_semantics(before, after, seed=0, loops="auto", rtol=None, atol=None, inputs=("ordinary", "special", "nonfinite")):
     """Runs the public functions of two modules on the same generated inputs, and compares their results.
 
+    inputs: the kinds of floats in them: of usual size; zeros, negative and large ones; infinities and NaNs.
     Raises iropt.Error where they differ. Returns why a function was not compared, or an empty text.
     """
-    return native.check_semantics(before._module, after._module, seed, loops, rtol, atol)
+    return native.check_semantics(before._module, after._module, seed, loops, rtol, atol, list(inputs))

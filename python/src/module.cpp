@@ -4,6 +4,7 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct SourceText {
   std::shared_ptr<const FileBuffer> owner;
   uint32_t first_line = 1;
   std::string format;  // empty: by the name or the contents
+  StatedSizes sizes = {};  // for formats that are not texts
 };
 
 PyModule ReadText(const SourceText& text, bool verify) {
@@ -54,6 +56,7 @@ PyModule ReadText(const SourceText& text, bool verify) {
                           .owner = text.owner,
                           .name = text.name,
                           .folder = text.folder,
+                          .sizes = text.sizes.empty() ? nullptr : &text.sizes,
                           .sources = &session.sources(),
                           .options = {.open_tensor = open}};
       if (row->is_text) {
@@ -95,6 +98,21 @@ PyModule FromFile(const std::string& path, std::string format, bool verify) {
                   verify);
 }
 
+using Shapes = std::map<std::string, std::vector<std::optional<int64_t>>>;
+
+// A model of ONNX: the bytes, or without any the file of that name.
+PyModule FromOnnx(const std::string& name, std::optional<std::string> bytes, const std::string& folder,
+                  const Shapes& shapes, const std::map<std::string, int64_t>& symbols) {
+  const auto session = Session::Current();
+  const Log log(session->sources());
+  return ReadText({.name = name,
+                   .folder = folder,
+                   .owner = bytes ? std::make_shared<const FileBuffer>(*std::move(bytes)) : log.Check(ReadFile(name)),
+                   .format = "onnx",
+                   .sizes = {.shapes = {shapes.begin(), shapes.end()}, .symbols = {symbols.begin(), symbols.end()}}},
+                  /*verify=*/true);
+}
+
 // ---- Writing
 
 PrintOptions PrintingOf(const py::dict& options) {
@@ -120,16 +138,33 @@ std::string Print(const PyModule& self, const py::dict& options) {
   return ModuleToString(module, printing);
 }
 
-void Write(const PyModule& self, const std::string& path, const std::string& format_name) {
+// `write` gets a function that appends the module to a stream.
+template <class F>
+void WriteAs(const PyModule& self, const FormatRow& row, const std::string& path, const FormatOptions& options, F write) {
   IRContext::Scope scope(self.session()->context());
   Log log(self.session()->sources());
-  const FormatRow* row = &DetectOutputFormat(path);
-  if (!format_name.empty()) row = log.Check(FindOutputFormat(format_name));
-  const Format* format = log.Check(LoadFormat(*row));
+  const Format* format = log.Check(LoadFormat(row));
   const Module module = self.module();
-  log.Check(WriteFileAtomically(path, [&](OutputStream& out) {
-    return format->Write(module, {.printing = {}, .path = path}, out, log.engine());
-  }));
+  const WriteRequest request{
+      .printing = {}, .path = path, .options = &options, .sources = &self.session()->sources()};
+  log.Check(write([&](OutputStream& out) { return format->Write(module, request, out, log.engine()); }));
+}
+
+void Write(const PyModule& self, const std::string& path, const std::string& format, const FormatOptions& options) {
+  const Log log(self.session()->sources());
+  const FormatRow* row = format.empty() ? &DetectOutputFormat(path) : log.Check(FindOutputFormat(format));
+  WriteAs(self, *row, path, options, [&](const auto& append) { return WriteFileAtomically(path, append); });
+}
+
+py::bytes ToBytes(const PyModule& self, const std::string& format, const FormatOptions& options) {
+  const Log log(self.session()->sources());
+  std::string bytes;
+  WriteAs(self, *log.Check(FindOutputFormat(format)), "-", options, [&](const auto& append) -> Status {
+    OutputStream out(&bytes);
+    IROPT_RETURN_IF_ERROR(append(out));
+    return out.Flush();
+  });
+  return bytes;
 }
 
 // ---- Functions
@@ -238,7 +273,8 @@ void AddModuleType(py::module_& m) {
       .def("__len__", [](const PyModule& self) { return self.module().size(); })
       .def("copy", [](const PyModule& self) { return PyModule(self); })
       .def("text", &Print, py::arg("options") = py::dict())
-      .def("write", &Write, py::arg("path"), py::arg("format") = "")
+      .def("write", &Write, py::arg("path"), py::arg("format") = "", py::arg("options") = FormatOptions())
+      .def("to_bytes", &ToBytes, py::arg("format"), py::arg("options") = FormatOptions())
       .def("unique_name", [](const PyModule& self, const std::string& hint) { return self.module().UniqueName(hint); })
       .def("verify", &VerifyText)
       .def("global_infos", &GlobalInfosOf)
@@ -262,6 +298,8 @@ void AddModuleType(py::module_& m) {
   m.def("from_source", &FromSource, py::arg("text"), py::arg("name") = "module", py::arg("first_line") = 1,
         py::arg("format") = "", py::arg("verify") = true);
   m.def("from_file", &FromFile, py::arg("path"), py::arg("format") = "", py::arg("verify") = true);
+  m.def("from_onnx", &FromOnnx, py::arg("name"), py::arg("bytes"), py::arg("folder"), py::arg("input_shapes"),
+        py::arg("symbols"));
   m.def("structural_equal", &NodesEqual);
   m.def("difference", &NodeDifference);
   m.def("structural_hash", [](const NodeRef& ref, bool map_free_vars) {

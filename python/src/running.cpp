@@ -204,7 +204,7 @@ py::object Run(const PyModule& module, const std::string& name, const py::list& 
 // Compares what the public functions of two modules compute; what was found, and the reason if something was not
 // compared.
 py::str CheckSemantics(const PyModule& before, const PyModule& after, uint64_t seed, const std::string& loops,
-                       std::optional<double> rtol, std::optional<double> atol) {
+                       std::optional<double> rtol, std::optional<double> atol, const std::vector<std::string>& inputs) {
   const Build build;
   DiagnosticBuffer buffer;
   CompilerInstance compiler(CompilerOptions{}, buffer);
@@ -213,6 +213,7 @@ py::str CheckSemantics(const PyModule& before, const PyModule& after, uint64_t s
   const SemanticCheckOptions options{.each = false,
                                      .seed = static_cast<int64_t>(seed),
                                      .loops = ModeOf(loops),
+                                     .inputs = log.Check(InputKinds::Of(inputs)),
                                      .tolerance = {.relative = rtol, .absolute = atol},
                                      .on_work = [&signals] { signals.Check(); }};
   std::shared_ptr<SemanticCheck> check =
@@ -236,7 +237,8 @@ void AddRunning(py::module_& m) {
   m.def("run", &Run, py::arg("module"), py::arg("name"), py::arg("args"), py::arg("loops") = "interpret",
         py::arg("seed") = 0);
   m.def("check_semantics", &CheckSemantics, py::arg("before"), py::arg("after"), py::arg("seed") = 0,
-        py::arg("loops") = "auto", py::arg("rtol") = py::none(), py::arg("atol") = py::none());
+        py::arg("loops") = "auto", py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
+        py::arg("inputs") = InputKinds().Words());
 }
 
 }  // namespace iropt::python

@@ -12,7 +12,7 @@
 namespace iropt {
 
 // The inputs on which functions are run: floats of usual size; zeros of both signs, negative and large numbers;
-// infinities and NaNs.
+// infinities and NaNs. Without these, results that overflow are not compared either.
 struct InputKinds {
   bool ordinary = true;
   bool special = true;
