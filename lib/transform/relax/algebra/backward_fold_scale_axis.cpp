@@ -6,9 +6,9 @@
 //
 // `s` is a constant with a number for each output channel, or one number, of floats. It passes through relu and
 // leakyrelu if it is positive, through sums with constants that vary along the channels, through sums of two results of
-// the same shape, and through other such multiplications. It goes into the constant weights of conv1d, conv2d, conv3d
-// and matmul. Every tensor on the way must have one use. FoldConstant computes the new constants. Changed functions are
-// cleaned up.
+// the same shape, and through other such multiplications. It goes into the constant weights of conv1d, conv2d, conv3d,
+// their transposes and matmul. Every tensor on the way must have one use. FoldConstant computes the new constants.
+// Changed functions are cleaned up.
 //
 // Operations offer to take factors in, from the first to the last; those of multiplications are accepted from the last
 // to the first; then the function is rewritten. O(nodes), and the elements of the factors.
@@ -157,21 +157,23 @@ class BackwardFolder : public ExprMutator {
     }
     const auto* call = As<Call>(binding->value);
     if (scale && step.weights) {
-      ReEmitBinding(binding, Multiplied(*call, 1, step.weights->weight, scale));
+      const TensorType& weight = *TensorTypeOf(call->args[1]);
+      ReEmitBinding(binding, Multiplied(*call, 1, ScaleOfWeights(scale, weight, *step.weights, workspace())));
     } else if (scale && step.is_sum && step.takes[0] != step.takes[1]) {
-      ReEmitBinding(binding, Multiplied(*call, step.takes[0] ? 1 : 0, plan_.AxisOf(binding->var), scale));
+      const int64_t rank = TensorTypeOf(call)->ndim;
+      const Expr* factor = ScaleAlong(scale, rank, plan_.AxisOf(binding->var), workspace());
+      ReEmitBinding(binding, Multiplied(*call, step.takes[0] ? 1 : 0, factor));
     } else {
       ExprMutator::VisitVarBinding(binding);
     }
   }
 
  private:
-  // The call with one operand multiplied along an axis: of weights, or of the result if it is a summand.
-  const Expr* Multiplied(const Call& call, uint32_t operand, int64_t axis, const Scale& scale) {
+  // The call with one operand multiplied by the factor.
+  const Expr* Multiplied(const Call& call, uint32_t operand, const Expr* factor) {
     OpBuilder calls(builder());
     std::array<const Expr*, 2> args = {VisitExpr(call.args[0]), VisitExpr(call.args[1])};
-    const int64_t rank = TensorTypeOf(IsSum(To<Op>(call.op)->id) ? &call : args[operand])->ndim;
-    args[operand] = op::Multiply(calls, args[operand], ScaleAlong(scale, rank, axis, workspace()));
+    args[operand] = op::Multiply(calls, args[operand], factor);
     return builder().Normalize(calls.Make(To<Op>(call.op)->id, args, call.attrs));
   }
 

@@ -4,10 +4,10 @@
 //   gv = R.nn.conv2d(lv, w, padding=[0, 0, 0, 0])    -->    gv = R.nn.conv2d(x, w, padding=[1, 1, 1, 1])
 //
 // Only padding of the spatial axes can be folded: with zeros before convolutions and average pooling, with the least
-// value of the dtype or minus infinity before maximum pooling. Average pooling that does not count its own padding must
-// count what is folded; it stays if it has padding or rounds the size of its result up. Pooling never gets padding as
-// wide as its window, which many runtimes refuse. In changed functions, aliases are propagated
-// and dead bindings removed. O(nodes).
+// value of the dtype or minus infinity before maximum pooling, or with zeros if the operand has no negative elements.
+// Average pooling that does not count its own padding must count what is folded; it stays if it has padding or rounds
+// the size of its result up. Pooling never gets padding as wide as its window, which many runtimes refuse. In changed
+// functions, aliases are propagated and dead bindings removed. O(nodes).
 //
 // Source: the pass of Relay of TVM 0.18 of this name.
 #include <algorithm>
@@ -16,16 +16,22 @@
 #include <span>
 #include <vector>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/window.h"
 #include "iropt/ir/limits.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/exponential.h"
 #include "iropt/op/ops/nn.h"
 #include "iropt/op/ops/pooling.h"
+#include "iropt/op/ops/softmax.h"
+#include "iropt/op/ops/unary.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
 #include "transform/relax/ipo/call_tracker.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -110,7 +116,8 @@ class PaddingFolder : public CallTracker {
     const Call* pad = kind == PaddedKind::kNone ? nullptr : CallOf(call->args[0]);
     if (!pad || !IsOp(pad->op, op::kNnPad)) return call;
     const std::optional<Scalar> value = PadValue(*pad);
-    const ObjectAttr* attrs = value && IsNeutral(*value, kind) ? Fold(*pad, *call, kind) : nullptr;
+    const bool is_neutral = value && (IsNeutral(*value, kind) || IsLeast(*value, *pad, *call, kind));
+    const ObjectAttr* attrs = is_neutral ? Fold(*pad, *call, kind) : nullptr;
     if (!attrs) return call;
     std::vector<const Expr*> args(call->args.begin(), call->args.end());
     args[0] = pad->args[0];
@@ -118,6 +125,28 @@ class PaddingFolder : public CallTracker {
   }
 
  private:
+  // Returns whether the value is zero, no element is less, and each window of the maximum pooling has an element.
+  bool IsLeast(const Scalar& value, const Call& pad, const Call& pool, PaddedKind kind) const {
+    const TensorType* type = TensorTypeOf(pad.args[0]);
+    if (kind != PaddedKind::kMaximumPool || value.ToDouble() != 0 || !type || !type->known) return false;
+    const auto is_empty = [](const PrimExpr* dim) { return arith::AsInt(dim) == nullptr || *arith::AsInt(dim) == 0; };
+    const IntList dilation = PoolAttrs(pool).dilation();
+    return std::ranges::none_of(type->dims, is_empty) &&
+           std::ranges::all_of(dilation.vector(), [](int64_t step) { return step == 1; }) && IsNonNegative(pad.args[0]);
+  }
+
+  bool IsNonNegative(const Expr* operand) const {
+    const Call* call = CallOf(operand);
+    if (!call) return false;
+    const auto is = [&](OpId id) { return IsOp(call->op, id); };
+    if (is(op::kNnRelu) || is(op::kSigmoid) || is(op::kExp) || is(op::kNnSoftmax)) return true;
+    const auto* least = is(op::kClip) ? As<PrimValue>(call->args[1]) : nullptr;
+    if (!least) return false;
+    const int64_t* bound = arith::AsInt(least->value);
+    const auto* real = As<tir::FloatImm>(least->value);
+    return (bound && *bound >= 0) || (real && real->value >= 0);
+  }
+
   // The attributes with the padding; null if it cannot be folded.
   static const ObjectAttr* Fold(const Call& pad, const Call& call, PaddedKind kind) {
     const auto* attrs = To<ObjectAttr>(call.attrs);

@@ -7,8 +7,8 @@
 // `s` is a constant with a number for each input channel, or one number, of floats. It passes through relu and
 // leakyrelu if it is positive, through sums with constants that vary along the channels if it is not zero, and through
 // other such multiplications. It goes into the constant weights of conv1d, conv2d, conv3d (with one group, or
-// depthwise) and matmul. All uses of the product must lead there. FoldConstant computes the new constants. Changed
-// functions are cleaned up.
+// depthwise), their transposes and matmul. All uses of the product must lead there. FoldConstant computes the new
+// constants. Changed functions are cleaned up.
 //
 // Uses ask for factors, from the last operation to the first; then the function is rewritten. O(nodes), and the
 // elements of the factors.

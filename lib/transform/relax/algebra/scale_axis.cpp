@@ -38,14 +38,26 @@ bool IsConv(const Call& call) {
   return IsOp(call.op, op::kNnConv1d) || IsOp(call.op, op::kNnConv2d) || IsOp(call.op, op::kNnConv3d);
 }
 
+bool IsConvTranspose(const Call& call) {
+  return IsOp(call.op, op::kNnConv1dTranspose) || IsOp(call.op, op::kNnConv2dTranspose) ||
+         IsOp(call.op, op::kNnConv3dTranspose);
+}
+
+// The layout of the result of a convolution.
+template <class Attrs>
+std::string_view ResultLayout(const Attrs& attrs) {
+  return attrs.out_layout().empty() ? attrs.data_layout() : attrs.out_layout();
+}
+
+bool AxisHasSize(const TensorType& kernel, std::string_view layout, char letter, int64_t size) {
+  const std::optional<int64_t> axis = AxisIn(layout, kernel, letter);
+  const int64_t* own = axis ? arith::AsInt(kernel.dims[static_cast<uint32_t>(*axis)]) : nullptr;
+  return own && *own == size;
+}
+
 // Returns whether each channel has one filter of its own.
 bool IsDepthwise(const TensorType& kernel, std::string_view layout, int64_t groups) {
-  const auto is = [&](char letter, int64_t size) {
-    const std::optional<int64_t> axis = AxisIn(layout, kernel, letter);
-    const int64_t* own = axis ? arith::AsInt(kernel.dims[static_cast<uint32_t>(*axis)]) : nullptr;
-    return own && *own == size;
-  };
-  return is('O', groups) && is('I', 1);
+  return AxisHasSize(kernel, layout, 'O', groups) && AxisHasSize(kernel, layout, 'I', 1);
 }
 
 bool AllOf(const NDArray& array, FunctionRef<bool(double)> holds) {
@@ -103,6 +115,29 @@ const Expr* ScaleAlong(const Scale& scale, int64_t rank, int64_t axis, Workspace
   return MakeConstant(NDArray::View(scale->dtype(), shape, scale->data(), scale), workspace);
 }
 
+const Expr* ScaleOfWeights(const Scale& scale, const TensorType& weight, const WeightAxis& axis, Workspace& workspace) {
+  if (axis.groups == 1 || scale->num_elements() == 1) return ScaleAlong(scale, weight.ndim, axis.weight, workspace);
+  const auto length = [&](int64_t of) { return *arith::AsInt(weight.dims[static_cast<uint32_t>(of)]); };
+  const int64_t num_in_group = length(axis.weight);
+  const int64_t num_inputs = length(axis.group_axis);
+  std::vector<int64_t> shape(static_cast<size_t>(weight.ndim), 1);
+  shape[static_cast<size_t>(axis.weight)] = num_in_group;
+  shape[static_cast<size_t>(axis.group_axis)] = num_inputs;
+  const std::shared_ptr<NDArray> factors = NDArray::Make(scale->dtype(), shape);
+  const bool group_first = axis.group_axis < axis.weight;
+  DispatchElement(scale->dtype(), [&]<class T>(std::type_identity<T>) {
+    const std::span<T> out = factors->MutableAs<T>();
+    for (int64_t i = 0; i < num_inputs; ++i) {
+      const int64_t group = i / (num_inputs / axis.groups);
+      for (int64_t o = 0; o < num_in_group; ++o) {
+        const int64_t place = group_first ? i * num_in_group + o : o * num_inputs + i;
+        out[static_cast<size_t>(place)] = scale->As<T>()[static_cast<size_t>(group * num_in_group + o)];
+      }
+    }
+  });
+  return MakeConstant(factors, workspace);
+}
+
 ScaleGraph::ScaleGraph(const Function& function, uint32_t num_vars)
     : uses_(UseCounts(function, num_vars)), is_constant_(num_vars, false), literal_(num_vars, nullptr) {
   struct Collector : WalkHandler {
@@ -138,6 +173,24 @@ const NDArray* ScaleGraph::LiteralOf(const Expr* expr) const {
   return constant ? constant->data : nullptr;
 }
 
+// Of a transposed convolution: the weights have an axis of all input channels, and one of the output channels of a
+// group.
+static std::optional<WeightAxis> AxisOfTranspose(const Call& call, bool of_result) {
+  const ConvTransposeAttrs attrs(call);
+  const TensorType& weight = *TensorTypeOf(call.args[1]);
+  const std::string_view kernel = attrs.kernel_layout();
+  if (!of_result)
+    return Both(AxisIn(attrs.data_layout(), *TensorTypeOf(call.args[0]), 'C'), AxisIn(kernel, weight, 'I'));
+  std::optional<WeightAxis> axis =
+      Both(AxisIn(ResultLayout(attrs), *TensorTypeOf(&call), 'C'), AxisIn(kernel, weight, 'O'));
+  const std::optional<int64_t> inputs = AxisIn(kernel, weight, 'I');
+  const auto is_known = [](const PrimExpr* dim) { return arith::AsInt(dim) != nullptr; };
+  if (!axis || !inputs || !std::ranges::all_of(weight.dims, is_known)) return std::nullopt;
+  axis->groups = attrs.groups();
+  axis->group_axis = *inputs;
+  return axis;
+}
+
 // Data, weights and result have one dtype and known ranks. Weights in a file that FoldConstant would not read stay.
 bool ScaleGraph::HasFloatWeights(const Call& call) const {
   const NDArray* literal = LiteralOf(call.args[1]);
@@ -150,6 +203,7 @@ bool ScaleGraph::HasFloatWeights(const Call& call) const {
 }
 
 std::optional<WeightAxis> ScaleGraph::InputAxis(const Call& call) const {
+  if (IsConvTranspose(call)) return HasFloatWeights(call) ? AxisOfTranspose(call, false) : std::nullopt;
   const bool is_conv = IsConv(call);
   if ((!is_conv && !IsOp(call.op, op::kMatmul)) || !HasFloatWeights(call)) return std::nullopt;
   const TensorType& data = *TensorTypeOf(call.args[0]);
@@ -165,6 +219,7 @@ std::optional<WeightAxis> ScaleGraph::InputAxis(const Call& call) const {
 }
 
 std::optional<WeightAxis> ScaleGraph::OutputAxis(const Call& call) const {
+  if (IsConvTranspose(call)) return HasFloatWeights(call) ? AxisOfTranspose(call, true) : std::nullopt;
   const bool is_conv = IsConv(call);
   if ((!is_conv && !IsOp(call.op, op::kMatmul)) || !HasFloatWeights(call)) return std::nullopt;
   const TensorType& weight = *TensorTypeOf(call.args[1]);
@@ -174,8 +229,7 @@ std::optional<WeightAxis> ScaleGraph::OutputAxis(const Call& call) const {
     return WeightAxis{result.ndim - 1, weight.ndim - 1};
   }
   const ConvAttrs attrs(call);
-  const std::string_view layout = attrs.out_layout().empty() ? attrs.data_layout() : attrs.out_layout();
-  return Both(AxisIn(layout, result, 'C'), AxisIn(attrs.kernel_layout(), weight, 'O'));
+  return Both(AxisIn(ResultLayout(attrs), result, 'C'), AxisIn(attrs.kernel_layout(), weight, 'O'));
 }
 
 Scale ScaleGraph::ScaleOf(const Expr* operand, const Type* type, int64_t axis) const {

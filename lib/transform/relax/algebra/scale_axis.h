@@ -34,7 +34,14 @@ const Expr* ScaleAlong(const Scale& scale, int64_t rank, int64_t axis, Workspace
 struct WeightAxis {
   int64_t tensor = 0;
   int64_t weight = 0;
+  // If the axis of the weights is as long as that of the tensor in each of several groups: the axis of the weights that
+  // is divided into these.
+  int64_t groups = 1;
+  int64_t group_axis = 0;
 };
+
+// The factor as a constant that multiplies weights of this type along the axis.
+const Expr* ScaleOfWeights(const Scale& scale, const TensorType& weight, const WeightAxis& axis, Workspace& workspace);
 
 // The calls of operators of a function.
 class ScaleGraph {
