@@ -90,8 +90,45 @@ class Pages:
 
 
 def output_of(*command):
-    environment = {**os.environ, "COLUMNS": "100"}
+    environment = {**os.environ, "COLUMNS": "1000"}
     return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+
+
+def option_rows(text):
+    """The table of the options of a pass: lines `NAME=DEFAULT  TYPE`, each with what the option means below it."""
+    rows = []
+    for option in re.split(r"^(?=  \S)", text, flags=re.MULTILINE):
+        if option.strip():
+            head, *meaning = option.strip().splitlines()
+            name, _, type_name = head.partition("  ")
+            words = " ".join(line.strip() for line in meaning)
+            rows.append(f"| `{cell(name)}` | {cell(html.escape(type_name, quote=False))} | {cell(html.escape(words, quote=False))} |\n")
+    return "".join(rows)
+
+
+def cell(text):
+    return text.replace("|", "\\|")
+
+
+def pass_page(name, text, names):
+    """The page of a pass from its -help-pass: prose with links to other passes, facts, options, example."""
+    description, example, shown = text.partition("\nExample:\n")
+    summary, _, rest = description.partition("\n\n")
+    prose, _, facts = rest.partition("\n\n") if not rest.startswith(" ") else ("", "", rest)
+    facts, options, listed = facts.partition("\nOptions:\n")
+
+    def linked(match):
+        word = match[0]
+        return f"[{word}]({word}.md)" if word in names and word != name else word
+
+    prose = re.sub(r"(?:\w+\.)*\w+", linked, html.escape(" ".join(prose.split()), quote=False))
+    out = [f"# {name}\n", f"*{html.escape(summary.partition(': ')[2])}*\n", f"{prose}\n", f"```text\n{facts.strip(chr(10))}\n```\n"]
+    if options:
+        out.append(f"## Options\n\n| option and default | type | meaning |\n| --- | --- | --- |\n{option_rows(listed)}")
+    if example:
+        out.append(f"## Example\n\n```text\n{shown.strip(chr(10))}\n```\n")
+    out.append("[All passes](index.md), [passes by purpose](../passes_by_purpose.md)\n")
+    return "\n".join(out)
 
 
 def add_passes(pages, bin_dir):
@@ -102,14 +139,9 @@ def add_passes(pages, bin_dir):
                    for row in passes)
     pages.write("passes/index.md", "# All passes\n\nThe level is the lowest `-O` at which a pipeline runs the pass.\n\n"
                                    f"| pass | unit | level | summary |\n| --- | --- | --- | --- |\n{rows}")
-    for row in passes:
-        text = output_of(ir_opt, f"-help-pass={row['name']}")
-        description, example, shown = text.partition("\nExample:\n")
-        body = f"```text\n{description.strip()}\n```\n"
-        if example:
-            body += f"\n## Example\n\n```text\n{shown.strip(chr(10))}\n```\n"
-        links = "[All passes](index.md), [passes by purpose](../passes_by_purpose.md)\n"
-        pages.write(f"passes/{row['name']}.md", f"# {row['name']}\n\n{body}\n{links}")
+    names = {row["name"] for row in passes}
+    for name in names:
+        pages.write(f"passes/{name}.md", pass_page(name, output_of(ir_opt, f"-help-pass={name}"), names))
 
 
 def add_flags(pages, bin_dir):

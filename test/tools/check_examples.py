@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every pass has an example which -help-pass shows, and which the pass changes.
+"""Checks that every pass has prose and an example which -help-pass shows, and that the pass changes the example.
 
   check_examples.py IR_OPT FOLDER
 
@@ -39,7 +39,10 @@ def check(ir_opt, folder, name):
     done = run(ir_opt, f"-help-pass={name}")
     if done.returncode != 0:
         return f"{name}: {done.stderr.strip()}"
-    example = done.stdout.partition("\nExample:\n")[2]
+    description, _, example = done.stdout.partition("\nExample:\n")
+    # The summary, an empty line, and the prose, unless the lines of facts, which are indented, follow at once.
+    if description.partition("\n\n")[2].startswith(" "):
+        return f"{name}: no prose; docs/passes/{name}.ir begins with it, up to a line with only '#'"
     if not example:
         return f"{name}: no example; it belongs into docs/passes/{name}.ir"
     flags = re.search(r"\n  after ([^\n]*):\n\n    (?:@|metadata = )", example)
