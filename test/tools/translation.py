@@ -7,7 +7,7 @@ A module whose text has something that the other version lacks is an error that 
 must come back: the share whose text is the one that is printed without the move, byte for byte, is at least --same, and
 the share that is the same up to the names of variables at least --minimum. What differs is listed, with the first line
 that does. Of the others, those that look the same once they are moved again have what two texts of the old version say in
-different ways and the new version in one (docs/usage.md lists such rules); the share of them and all before must be at
+different ways and the new version in one (docs/tvmscript.md lists such rules); the share of them and all before must be at
 least --stable. Exits with 77 where the folder with the cases is not there.
 """
 import argparse
