@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Builds the site from the documents, with pages of all passes, flags and schedule primitives: build-site/site/index.html.
+"""Builds the site from the documents, with pages of all passes and flags: build-site/site/index.html.
 
   site_builder.py [--bin build/bin] [--folder build-site]
 
-Needs mkdocs and mkdocs-material, of Debian. The exit code is 1 if mkdocs warns or a link leads nowhere, and 77 if mkdocs
-is not installed.
+Needs mkdocs and mkdocs-material, of Debian. The exit code is 1 if mkdocs warns, a link leads nowhere, or docs/primitives.md
+differs from the table of the primitives, and 77 if mkdocs is not installed.
 """
 import argparse
 import html
@@ -160,15 +160,21 @@ def add_flags(pages, bin_dir):
         pages.write(f"flags/{tool}.md", "".join(out))
 
 
-def add_primitives(pages):
+def wrong_primitives(text):
+    """What docs/primitives.md says otherwise than the table of the primitives, or has no prose about."""
+    wrong = []
+    sections = dict(section.split("\n", 1) for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:])
     rows = primitives(grammar.read(os.path.join(ROOT, "include/iropt/schedule/primitives.def")))
-    out = ["# Schedule primitives\n\nThe methods of a schedule, with their parameters and what they give. "
-           "[Schedules](schedules.md) explains how they are used.\n"]
     for row in rows:
         call = f"{row.python}({', '.join(parameter.python() for parameter in row.parameters)})"
         gives = f" It gives {RESULTS[row.results]}." if RESULTS[row.results] else ""
-        out.append(f"\n## {row.python}\n\n`{call}`\n\n{row.summary[0].upper()}{html.escape(row.summary[1:])}.{gives}\n")
-    pages.write("primitives.md", "".join(out))
+        head = f"\n`{call}`\n\n{row.summary[0].upper()}{row.summary[1:]}.{gives}\n\n"
+        section = sections.get(row.python, "")
+        if not section.startswith(head):
+            wrong.append(f"docs/primitives.md: the section of {row.python} must begin with:{head}")
+        elif not section[len(head) :].strip():
+            wrong.append(f"docs/primitives.md: {row.python} has no prose")
+    return wrong + [f"docs/primitives.md: there is no primitive {name}" for name in sections.keys() - {row.python for row in rows}]
 
 
 class Links(HTMLParser):
@@ -221,13 +227,15 @@ def main():
     if not shutil.which("mkdocs"):
         print("skipped: mkdocs is not installed; scripts/setup.sh installs it")
         return SKIPPED
+    if wrong := wrong_primitives(read("docs/primitives.md")):
+        print("\n".join(wrong))
+        return 1
     folder = os.path.abspath(options.folder)
     shutil.rmtree(folder, ignore_errors=True)
     pages, site = Pages(os.path.join(folder, "pages")), os.path.join(folder, "site")
     pages.add_documents()
     add_passes(pages, options.bin)
     add_flags(pages, options.bin)
-    add_primitives(pages)
     config = os.path.join(folder, "mkdocs.yml")
     with open(config, "w", encoding="utf-8") as file:
         file.write(f"INHERIT: {os.path.join(ROOT, 'mkdocs.yml')}\ndocs_dir: {pages.folder}\n")
