@@ -48,7 +48,22 @@ endfunction()
 
 # iropt_install_pass_document(<tool> <folder>): installs the document of all passes, which the tool prints.
 function(iropt_install_pass_document tool folder)
-  set(document "${PROJECT_BINARY_DIR}/pages/passes.md")
+  set(document "${PROJECT_BINARY_DIR}/pages/pass_reference.md")
   install(CODE "execute_process(COMMAND \"$<TARGET_FILE:${tool}>\" -list-passes=markdown OUTPUT_FILE \"${document}\" COMMAND_ERROR_IS_FATAL ANY)")
   install(FILES "${document}" DESTINATION "${folder}")
+endfunction()
+
+# iropt_install_documents(<folder> [<folder or file> <where it is installed>]...): installs the documents with links that lead to
+# what is installed.
+function(iropt_install_documents folder)
+  set(places ${ARGN})
+  set(arguments)
+  while(places)
+    list(POP_FRONT places source place)
+    file(RELATIVE_PATH link "/prefix/${folder}" "/prefix/${place}")
+    string(APPEND arguments " \"--folder=${source}=${link}\"")
+  endwhile()
+  set(pages "${PROJECT_BINARY_DIR}/pages/doc")
+  install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" -B \"${PROJECT_SOURCE_DIR}/scripts/installed_documents.py\" \"--output=${pages}\" \"--made=${IROPT_DOCUMENTS}\"${arguments} COMMAND_ERROR_IS_FATAL ANY)")
+  install(DIRECTORY "${pages}/" DESTINATION "${folder}")
 endfunction()

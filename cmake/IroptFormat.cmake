@@ -31,7 +31,6 @@ function(iropt_add_format name)
   target_include_directories(${target} SYSTEM PRIVATE ${format_includes})
   target_link_libraries(${target} PRIVATE iropt::plugin)
   target_compile_options(${target} PRIVATE -fno-semantic-interposition ${IROPT_COLD_OPTIONS})
-  # Programs in bin look for it in the folder next to theirs.
   set_property(GLOBAL APPEND PROPERTY iropt_formats ${target})
 endfunction()
 

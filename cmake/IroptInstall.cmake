@@ -5,6 +5,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ir-opt")
+set(IROPT_PKGCONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 foreach(area IN LISTS IROPT_AREAS)
   list(APPEND targets iropt_${area})
 endforeach()
@@ -15,12 +16,11 @@ install(TARGETS ${targets} EXPORT ir-opt-libraries
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libraries
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(IROPT_HAVE_LLVM)
-  # Programs in bin look for it in the folder next to theirs.
-  install(TARGETS iropt_codegen_llvm LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS iropt_codegen_llvm LIBRARY DESTINATION "${IROPT_PRIVATE_LIBDIR}" COMPONENT llvm)
 endif()
 get_property(formats GLOBAL PROPERTY iropt_formats)
 if(formats)
-  install(TARGETS ${formats} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS ${formats} LIBRARY DESTINATION "${IROPT_PRIVATE_LIBDIR}")
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/iropt" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT plugins
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
@@ -31,15 +31,31 @@ install(FILES "${PROJECT_SOURCE_DIR}/passes.def" DESTINATION "${CMAKE_INSTALL_IN
 
 # The documents and the modules and programs that they show, in the folders of the repository.
 set(doc_dir "${CMAKE_INSTALL_DATADIR}/doc/ir-opt")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
-        DESTINATION "${doc_dir}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${doc_dir}" USE_SOURCE_PERMISSIONS
-        PATTERN "passes" EXCLUDE)
-install(DIRECTORY "${IROPT_DOCUMENTS}/" DESTINATION "${doc_dir}/docs" FILES_MATCHING PATTERN "*.md")
+iropt_install_documents("${doc_dir}" editors "${CMAKE_INSTALL_DATADIR}/ir-opt/editors"
+                        include/iropt "${CMAKE_INSTALL_INCLUDEDIR}/iropt" passes.def "${CMAKE_INSTALL_INCLUDEDIR}/iropt/transform/passes.def"
+                        packaging/bazel "${CMAKE_INSTALL_DATADIR}/ir-opt/bazel")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/pictures" DESTINATION "${doc_dir}/docs")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${doc_dir}" USE_SOURCE_PERMISSIONS)
 iropt_install_pass_document(ir-opt "${doc_dir}/docs")
 
-# The rule of Bazel.
+# The rule of Bazel, and the files of editors: Vim and Neovim find theirs by themselves.
 install(FILES "${PROJECT_SOURCE_DIR}/packaging/bazel/ir_opt.bzl" DESTINATION "${CMAKE_INSTALL_DATADIR}/ir-opt/bazel")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/editors/" DESTINATION "${CMAKE_INSTALL_DATADIR}/ir-opt/editors"
+        PATTERN "node_modules" EXCLUDE PATTERN "out" EXCLUDE PATTERN "*.vsix" EXCLUDE)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/editors/nvim/" DESTINATION "${CMAKE_INSTALL_DATADIR}/nvim/site")
+foreach(part ftdetect syntax)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/editors/nvim/${part}" DESTINATION "${CMAKE_INSTALL_DATADIR}/vim/vimfiles")
+endforeach()
+
+# For programs that use the libraries and are not built with CMake. A library uses those that come after it.
+set(IROPT_PKGCONFIG_LIBRARIES "")
+foreach(area IN LISTS IROPT_AREAS)
+  string(PREPEND IROPT_PKGCONFIG_LIBRARIES " -liropt_${area}")
+endforeach()
+GNUInstallDirs_get_absolute_install_dir(pkgconfig_dir IROPT_PKGCONFIG_DIR LIBDIR)
+file(RELATIVE_PATH IROPT_PREFIX_FROM_PKGCONFIG "${pkgconfig_dir}" "${CMAKE_INSTALL_PREFIX}")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/iropt.pc.in" "${PROJECT_BINARY_DIR}/package/iropt.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/package/iropt.pc" DESTINATION "${IROPT_PKGCONFIG_DIR}" COMPONENT libraries)
 
 # The wrapper of ir-opt in tests of passes, for the tests of plugins.
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/test/tools/check_pass.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/ir-opt"

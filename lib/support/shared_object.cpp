@@ -20,11 +20,11 @@ std::vector<std::string> PathsOf(const std::string& name) {
     if (std::filesystem::exists(path, error)) paths.push_back(path.string());
   };
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* folder : {"", "../lib"}) add(program / folder / name);
+  for (const char* folder : {"", "../lib", IROPT_LIBRARIES_FROM_PROGRAMS}) add(program / folder / name);
   // The library may be in an object that the program has loaded, as in the Python package.
   if (Dl_info info; dladdr(reinterpret_cast<const void*>(&OpenSharedObject), &info) != 0 && info.dli_fname != nullptr) {
     const std::filesystem::path object = std::filesystem::path(info.dli_fname).parent_path();
-    for (const char* folder : {"", "../../lib"}) add(object / folder / name);
+    for (const char* folder : {"", "../../lib", IROPT_LIBRARIES_FROM_PYTHON}) add(object / folder / name);
   }
   paths.push_back(name);
   return paths;

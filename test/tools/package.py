@@ -88,7 +88,10 @@ class Package:
             expect(self.read(f"share/bash-completion/completions/{tool}"), f" {tool}\n")
             expect(self.read(f"share/zsh/site-functions/_{tool}"), f"#compdef {tool}\n")
             expect(self.read(f"share/fish/vendor_completions.d/{tool}.fish"), f"complete -c {tool} ")
-        expect(self.read("share/doc/ir-opt/docs/passes.md"), "# Passes", "## FoldConstant", "  after -passes='FoldConstant'")
+        expect(self.read("share/doc/ir-opt/docs/pass_reference.md"), "# Passes", "## FoldConstant", "  after -passes='FoldConstant'")
+        expect(self.read("share/doc/ir-opt/docs/passes.md"), "ir-opt lacks")
+        run(sys.executable, os.path.join(self.options.source, "scripts/installed_documents.py"), "--check",
+            os.path.join(self.prefix, "share/doc/ir-opt"))
         for name in ("LICENSE", "README.md", "docs/usage.md", "docs/passes_by_purpose.md", "examples/sequential.ir"):
             self.read(f"share/doc/ir-opt/{name}")
 

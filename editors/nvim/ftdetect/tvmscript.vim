@@ -1,0 +1,2 @@
+" Files of tensor programs. Python files keep their type.
+autocmd BufRead,BufNewFile *.ir setfiletype tvmscript
