@@ -38,8 +38,6 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Libraries that are loaded from the folder of the tools are in no package.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/lib")
 set(same "(= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
-# Libraries that are loaded by their names, which no tool finds.
-set(loaded "libarchive13 | libarchive13t64")
 
 # iropt_debian_package(<component> <name> <section> <dependencies> <description>)
 macro(iropt_debian_package component name section depends description)
@@ -49,7 +47,7 @@ macro(iropt_debian_package component name section depends description)
   set(CPACK_DEBIAN_${component}_DESCRIPTION "${description}")
 endmacro()
 
-iropt_debian_package(TOOLS ir-opt devel "${loaded}" "optimizer for machine learning models and tensor programs
+iropt_debian_package(TOOLS ir-opt devel "" "optimizer for machine learning models and tensor programs
  ir-opt reads ONNX or TVMScript, runs passes of graphs and loops, and writes
  the result; ir-run, ir-reduce and ir-lsp run, reduce and edit modules.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "ir-opt-llvm ${same}")
@@ -61,11 +59,11 @@ iropt_debian_package(LLVM ir-opt-llvm devel "ir-opt ${same}" "loop compiler of i
 iropt_debian_package(PLUGINS ir-opt-plugin-dev devel "ir-opt ${same}, libfmt-dev, python3" "headers for plugins of ir-opt
  What passes in shared objects, which ir-opt loads, are compiled with.")
 
-iropt_debian_package(LIBRARIES libir-opt-dev libdevel "ir-opt-plugin-dev ${same}, libtbb-dev" "ir-opt as a library
+iropt_debian_package(LIBRARIES libir-opt-dev libdevel "ir-opt-plugin-dev ${same}, libtbb-dev, zlib1g-dev" "ir-opt as a library
  Static libraries of the passes, the reader and the printer of ir-opt, with
  files for CMake and pkg-config.")
 
-iropt_debian_package(PYTHON python3-ir-opt python "python3, ${loaded}" "Python package of ir-opt
+iropt_debian_package(PYTHON python3-ir-opt python python3 "Python package of ir-opt
  Modules, passes, rewriting and plugins in Python.")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "ir-opt-llvm ${same}")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-numpy")

@@ -17,7 +17,7 @@ done
 
 # What the tools need; mimalloc makes them faster, and protozero is for ONNX files.
 tool_packages=(g++ cmake ninja-build python3
-               libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libtbb-dev libxxhash-dev libarchive-dev libeigen3-dev
+               libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libtbb-dev libxxhash-dev zlib1g-dev libeigen3-dev
                libdtl-dev libmimalloc-dev libprotozero-dev)
 # What development and the tests need as well.
 test_packages=(ccache mold catch2 libbenchmark-dev file dpkg-dev)

@@ -32,8 +32,8 @@ Status CheckNames(std::span<const NamedTensor> tensors) {
 
 Result<std::vector<NamedTensor>> ReadNpz(const std::shared_ptr<const FileBuffer>& file) {
   std::vector<NamedTensor> tensors;
-  IROPT_RETURN_IF_ERROR(data::ForEachZipEntry(
-      file->text(), data::NpySize, [&](std::string_view name, const data::Bytes& contents) -> Status {
+  IROPT_RETURN_IF_ERROR(
+      data::ForEachZipEntry(file, data::NpySize, [&](std::string_view name, const data::Bytes& contents) -> Status {
         auto array = data::ReadNpy(contents);
         if (!array) return data::Malformed(fmt::format("entry '{}': {}", name, array.error().message));
         if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
@@ -62,15 +62,15 @@ Result<std::vector<NamedTensor>> ReadTensors(const std::string& path) {
 
 Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors) {
   IROPT_RETURN_IF_ERROR(CheckNames(tensors));
-  IROPT_ASSIGN_OR_RETURN(const data::LibArchive* library, data::LoadLibArchive());
   return WriteFileAtomically(path, [&](OutputStream& out) -> Status {
-    data::ZipWriter archive(*library, out);
+    data::ZipWriter archive(out);
     for (const NamedTensor& named : tensors) {
       auto header = data::NpyHeader(*named.tensor);
       if (!header) return data::Malformed(fmt::format("tensor '{}': {}", named.name, header.error().message));
-      IROPT_RETURN_IF_ERROR(archive.Add(named.name + std::string(kSuffix), *header, BytesOf(*named.tensor)));
+      archive.Add(named.name + std::string(kSuffix), *header, BytesOf(*named.tensor));
     }
-    return archive.Finish();
+    archive.Finish();
+    return out.status();
   });
 }
 
