@@ -65,8 +65,7 @@ iropt_debian_package(LIBRARIES libir-opt-dev libdevel "ir-opt-plugin-dev ${same}
 
 iropt_debian_package(PYTHON python3-ir-opt python python3 "Python package of ir-opt
  Modules, passes, rewriting and plugins in Python.")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "ir-opt-llvm ${same}")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-numpy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "ir-opt-llvm ${same}, python3-numpy")
 
 # The source archive has what the repository has.
 set(CPACK_SOURCE_GENERATOR "TXZ")
