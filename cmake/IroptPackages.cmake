@@ -48,23 +48,23 @@ macro(iropt_debian_package component name section depends description)
 endmacro()
 
 iropt_debian_package(TOOLS ir-opt devel "" "optimizer for machine learning models and tensor programs
- ir-opt reads ONNX or TVMScript, runs passes of graphs and loops, and writes
- the result; ir-run, ir-reduce and ir-lsp run, reduce and edit modules.")
+ir-opt reads ONNX or TVMScript, runs passes of graphs and loops, and writes
+the result; ir-run, ir-reduce and ir-lsp run, reduce and edit modules.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "ir-opt-llvm ${same}")
 
 iropt_debian_package(LLVM ir-opt-llvm devel "ir-opt ${same}" "loop compiler of ir-opt
- Compiles loops with LLVM when ir-run or a pass asks for it. Without this
- package, loops are interpreted.")
+Compiles loops with LLVM when ir-run or a pass asks for it. Without this
+package, loops are interpreted.")
 
 iropt_debian_package(PLUGINS ir-opt-plugin-dev devel "ir-opt ${same}, libfmt-dev, python3" "headers for plugins of ir-opt
- What passes in shared objects, which ir-opt loads, are compiled with.")
+What passes in shared objects, which ir-opt loads, are compiled with.")
 
 iropt_debian_package(LIBRARIES libir-opt-dev libdevel "ir-opt-plugin-dev ${same}, libtbb-dev, zlib1g-dev" "ir-opt as a library
- Static libraries of the passes, the reader and the printer of ir-opt, with
- files for CMake and pkg-config.")
+Static libraries of the passes, the reader and the printer of ir-opt, with
+files for CMake and pkg-config.")
 
 iropt_debian_package(PYTHON python3-ir-opt python python3 "Python package of ir-opt
- Modules, passes, rewriting and plugins in Python.")
+Modules, passes, rewriting and plugins in Python.")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "ir-opt-llvm ${same}, python3-numpy")
 
 # The source archive has what the repository has.

@@ -12,6 +12,7 @@ import argparse
 import glob
 import os
 import re
+import shutil
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -51,6 +52,7 @@ def with_installed_links(text, path, folders):
 
 
 def copy_documents(options):
+    shutil.rmtree(options.output, ignore_errors=True)
     folders = dict(folder.split("=", 1) for folder in options.folder)
     sources = {name: os.path.join(ROOT, name) for name in TOP}
     sources |= {f"docs/{os.path.basename(path)}": path for path in glob.glob(os.path.join(ROOT, "docs/*.md"))}
