@@ -82,7 +82,9 @@ std::string_view MeaningOf(ArgKind kind) {
 }
 
 std::string DocumentationOf(const OpInfo& op) {
-  std::string text = fmt::format("`{}`, {}", op.name, op.pure ? "pure" : "impure");
+  std::string text;
+  if (const std::string_view summary = SummaryOf(op); !summary.empty()) text = fmt::format("{}\n\n", summary);
+  text += fmt::format("`{}`, {}", op.name, op.pure ? "pure" : "impure");
   if (op.is_graph_level()) text += fmt::format("; for fusion: {}", MeaningOf(op.pattern));
   if (op.since != TextVersion::kV0_18) text += fmt::format("; since TVM {}", ToString(op.since));
   text += "\n";
@@ -123,6 +125,23 @@ Callable DescribeFunction(std::string_view name, const BaseFunc& func) {
 }
 
 }  // namespace
+
+std::string_view SummaryOf(const OpInfo& op) {
+  struct Row {
+    std::string_view name;
+    std::string_view summary;
+  };
+  static constexpr Row kRows[] = {
+#define IROPT_SUMMARY(name, summary) {name, summary},
+#include "operator_summaries.def"
+  };
+  // Intrinsics on scalars have the names of the operators that do the same with each element.
+  const std::string_view name = op.script.substr(op.script.find('.') + 1);
+  const auto row = std::ranges::find(kRows, name, &Row::name);
+  return row == std::end(kRows) || (!op.is_graph_level() && !row->summary.ends_with("each element"))
+             ? std::string_view()
+             : row->summary;
+}
 
 size_t Callable::ParameterOf(uint32_t argument, std::string_view keyword) const {
   if (!keyword.empty()) {

@@ -32,6 +32,9 @@ struct Callable {
 
 // The callable of a dotted name, with its prefix; nothing if it is unknown. `module` may be null.
 std::optional<Callable> FindCallable(std::string_view name, const Module* module);
+
+// What an operator gives or does, in a few words; empty for operators of plugins.
+std::string_view SummaryOf(const OpInfo& op);
 Callable DescribeOperator(const OpInfo& op);
 
 // The operator of a dotted name; null if there is none.

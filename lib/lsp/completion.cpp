@@ -50,6 +50,8 @@ class Completer {
         Add(word.word, kFieldItem, word.detail);
       return Finish();
     }
+    // Completion of Python is left to others.
+    if (document_.kind() == DocumentKind::kPython && !document_.analysis().PartAt(offset_)) return Finish();
     const TextSpan line = text_.Line(text_.LineAt(offset_));
     if (text_.Text({line.begin, offset_}).find("RUN:") != std::string_view::npos) {
       CompleteRunLine(line);
@@ -64,7 +66,7 @@ class Completer {
     const std::string_view word = text_.Text(context_.word);
     const size_t dot = word.find('.');
     if (dot != std::string_view::npos) {
-      CompleteMember(word.substr(0, dot), word.substr(dot + 1));
+      CompleteMember(document_.analysis().WithUsualPrefix(word.substr(0, dot)), word.substr(dot + 1));
       return Finish();
     }
     replaced_ = context_.word;
@@ -120,7 +122,7 @@ class Completer {
   }
   void AddOperator(const OpInfo& op) {
     const Callable callable = DescribeOperator(op);
-    Add(op.script.substr(2), kFunctionItem, callable.label);
+    Add(op.script.substr(2), kFunctionItem, callable.label, std::string(SummaryOf(op)));
   }
   void AddFunctions() {
     const ModulePart* part = document_.analysis().PartAt(offset_);
@@ -158,7 +160,8 @@ class Completer {
   void AddKeywords(const OpenBracket& call) {
     if (!call.keyword.empty()) return;
     const ModulePart* part = document_.analysis().PartAt(offset_);
-    const std::optional<Callable> callable = FindCallable(call.callee, part ? &part->reading->module() : nullptr);
+    const std::optional<Callable> callable =
+        FindCallable(document_.analysis().WithUsualPrefix(call.callee), part ? &part->reading->module() : nullptr);
     if (!callable || call.callee.starts_with("cls.")) return;
     for (size_t i = 0; i < callable->parameters.size(); ++i) {
       const Callable::Parameter& parameter = callable->parameters[i];

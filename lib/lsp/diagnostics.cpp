@@ -77,6 +77,38 @@ std::optional<Json> ExpectationOf(const Document& document, const Problem& probl
   return TextEdit(text.RangeOf({line.end, line.end}), fmt::format("  # expected-error {{{{{}}}}}", message));
 }
 
+// Hints about variables of Relax that nothing uses, which editors show in grey. A name that begins with "_" is meant
+// so.
+void AddUnusedBindings(Document& document, Json& diagnostics) {
+  constexpr int kHint = 4;
+  constexpr int kUnnecessary = 1;
+  const TextDocument& text = document.text();
+  for (const ModulePart& part : document.analysis().parts()) {
+    for (const FunctionPart& function : part.reading->functions()) {
+      const FunctionReading& reading = *function.reading;
+      if (!reading.func) continue;
+      std::vector<bool> is_used(reading.symbols.size());
+      for (const Occurrence& occurrence : reading.occurrences) {
+        if (occurrence.kind == OccurrenceKind::kUse) is_used[occurrence.symbol] = true;
+      }
+      for (const Occurrence& occurrence : reading.occurrences) {
+        if (occurrence.kind != OccurrenceKind::kDefinition || is_used[occurrence.symbol]) continue;
+        const Node* node = reading.symbols[occurrence.symbol];
+        const TextSpan span = part.SpanOf(function, occurrence);
+        const std::string_view name = text.Text(span);
+        if (!node || !Var::ClassOf(node->kind) || occurrence.begin < reading.body_begin || name.starts_with('_'))
+          continue;
+        diagnostics.push_back({{"range", ToJson(text.RangeOf(span))},
+                               {"severity", kHint},
+                               {"code", "unused-binding"},
+                               {"source", "ir-opt"},
+                               {"message", fmt::format("'{}' is not used", name)},
+                               {"tags", {kUnnecessary}}});
+      }
+    }
+  }
+}
+
 bool Overlap(TextSpan a, TextSpan b) { return a.begin <= b.end && b.begin <= a.end; }
 
 }  // namespace
@@ -84,6 +116,7 @@ bool Overlap(TextSpan a, TextSpan b) { return a.begin <= b.end && b.begin <= a.e
 Json Diagnostics(Document& document, const PassRegistry& registry) {
   Json diagnostics = Json::array();
   for (const Problem& problem : ProblemsOf(document, registry)) diagnostics.push_back(DiagnosticOf(document, problem));
+  AddUnusedBindings(document, diagnostics);
   return diagnostics;
 }
 
@@ -91,7 +124,7 @@ std::vector<Problem> ProblemsOf(Document& document, const PassRegistry& registry
   std::vector<Problem> problems = document.analysis().Problems();
   if (document.kind() == DocumentKind::kScript) {
     CheckComments(document.text(), registry, problems);
-  } else {
+  } else if (document.kind() == DocumentKind::kPipeline) {
     CheckPipelineFile(document.text(), registry, problems);
   }
   return problems;

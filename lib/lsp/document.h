@@ -10,12 +10,17 @@
 
 namespace iropt::lsp {
 
-enum class DocumentKind : uint8_t { kScript, kPipeline };
+// A script, a program in Python with scripts, or a pipeline file.
+enum class DocumentKind : uint8_t { kScript, kPython, kPipeline };
 
 class Document {
  public:
   Document(std::string uri, DocumentKind kind, std::string text, int64_t version, int threads)
-      : uri_(std::move(uri)), kind_(kind), version_(version), text_(std::move(text)), analysis_(threads) {}
+      : uri_(std::move(uri)),
+        kind_(kind),
+        version_(version),
+        text_(std::move(text)),
+        analysis_(threads, kind == DocumentKind::kPython) {}
 
   const std::string& uri() const { return uri_; }
   DocumentKind kind() const { return kind_; }
@@ -34,7 +39,7 @@ class Document {
 
   // Of the text as it is now.
   ScriptAnalysis& analysis() {
-    if (!is_current_ && kind_ == DocumentKind::kScript) analysis_.Update(text_);
+    if (!is_current_ && kind_ != DocumentKind::kPipeline) analysis_.Update(text_);
     is_current_ = true;
     return analysis_;
   }

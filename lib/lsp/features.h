@@ -24,6 +24,12 @@ Json PrepareRename(Document& document, uint32_t offset);
 // Throws RequestError if the name does not fit.
 Json Rename(Document& document, uint32_t offset, std::string_view name);
 
+// ---- Calls (call_hierarchy.cpp)
+// The function whose name is at the offset, or null; its callers, and the functions that it calls.
+Json PrepareCallHierarchy(Document& document, uint32_t offset);
+Json IncomingCalls(Document& document, uint32_t offset);
+Json OutgoingCalls(Document& document, uint32_t offset);
+
 // ---- Information at a place
 Json Hover(Document& document, uint32_t offset, const PassRegistry& registry);
 Json SignatureHelp(Document& document, uint32_t offset);

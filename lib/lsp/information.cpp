@@ -60,6 +60,7 @@ Json Hover(Document& document, uint32_t offset, const PassRegistry& registry) {
   if (std::optional<HoverText> comment = HoverOfComment(document, offset, registry))
     return HoverOf(document, comment->span, std::move(comment->text));
   if (document.kind() == DocumentKind::kPipeline) return nullptr;
+  if (document.kind() == DocumentKind::kPython && !document.analysis().PartAt(offset)) return nullptr;
   const FoundOccurrence found = document.analysis().Find(offset);
   const TextDocument& text = document.text();
   const bool is_function = found.part && !found.span_is_empty() &&
@@ -75,13 +76,14 @@ Json Hover(Document& document, uint32_t offset, const PassRegistry& registry) {
   if (found.occurrence && found.occurrence->kind == OccurrenceKind::kAttribute) {
     const CursorContext context = ContextAt(text, found.span.begin);
     const std::optional<Callable> callable =
-        context.call() ? FindCallable(context.call()->callee, nullptr) : std::nullopt;
+        context.call() ? FindCallable(document.analysis().WithUsualPrefix(context.call()->callee), nullptr)
+                       : std::nullopt;
     if (callable) return HoverOf(document, found.span, DescribeCallable(*callable));
   }
   const TextSpan name = found.occurrence ? found.span : DottedNameAt(text, offset);
   const ModulePart* part = document.analysis().PartAt(offset);
-  const std::optional<Callable> callable =
-      FindCallable(text.Text(name), part && part->reading ? &part->reading->module() : nullptr);
+  const std::optional<Callable> callable = FindCallable(document.analysis().WithUsualPrefix(text.Text(name)),
+                                                        part && part->reading ? &part->reading->module() : nullptr);
   if (callable) return HoverOf(document, name, DescribeCallable(*callable));
   return nullptr;
 }
@@ -91,7 +93,9 @@ Json SignatureHelp(Document& document, uint32_t offset) {
   const OpenBracket* call = context.call();
   if (!call || context.in_comment) return nullptr;
   const ModulePart* part = document.analysis().PartAt(offset);
-  const std::optional<Callable> callable = FindCallable(call->callee, part ? &part->reading->module() : nullptr);
+  if (document.kind() == DocumentKind::kPython && !part) return nullptr;
+  const std::optional<Callable> callable =
+      FindCallable(document.analysis().WithUsualPrefix(call->callee), part ? &part->reading->module() : nullptr);
   if (!callable) return nullptr;
   Json parameters = Json::array();
   for (const Callable::Parameter& parameter : callable->parameters) {

@@ -149,6 +149,7 @@ void AddWorkspaceSymbols(Document& document, std::string_view query, Json& symbo
 
 // A line and the lines below it that are indented deeper; runs of comments.
 Json FoldingRanges(Document& document) {
+  if (document.kind() == DocumentKind::kPython) return Json::array();
   const TextDocument& text = document.text();
   struct Open {
     uint32_t indentation;

@@ -68,13 +68,14 @@ void ScriptAnalysis::Update(const TextDocument& document) {
     num_readings_ = 0;
   }
   const IRContext::Scope scope(context_);
-  const std::string_view text = document.text();
-  const std::vector<InputPart> texts = SplitInput(text, ModulePart::kMarker);
+  text_ = document.text();
+  std::vector<std::string> storage;
+  const std::vector<PartText> texts = PartsOf(text_, storage);
   parts_.resize(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
     ModulePart& part = parts_[i];
-    const auto begin = static_cast<uint32_t>(texts[i].text.data() - text.data());
-    part.span = {begin, begin + static_cast<uint32_t>(texts[i].text.size())};
+    part.span = texts[i].span;
+    part.first = texts[i].first;
     // A single part has changed, or there would be no update.
     const uint64_t key = texts.size() > 1 ? HashString(texts[i].text) : 0;
     if (part.reading && part.key == key && texts.size() > 1) continue;
@@ -83,13 +84,34 @@ void ScriptAnalysis::Update(const TextDocument& document) {
   }
 }
 
+std::vector<ScriptAnalysis::PartText> ScriptAnalysis::PartsOf(std::string_view text,
+                                                              std::vector<std::string>& storage) {
+  std::vector<PartText> parts;
+  if (!in_python_) {
+    for (const InputPart& part : SplitInput(text, ModulePart::kMarker)) {
+      const auto begin = static_cast<uint32_t>(part.text.data() - text.data());
+      parts.push_back({{begin, begin + static_cast<uint32_t>(part.text.size())}, begin, part.text});
+    }
+    return parts;
+  }
+  python_ = FindPythonScripts(text);
+  storage.reserve(python_.regions.size());
+  const auto size_of_prologue = static_cast<uint32_t>(python_.prologue.size());
+  for (const TextSpan& region : python_.regions) {
+    storage.push_back(python_.prologue + std::string(text.substr(region.begin, region.end - region.begin)));
+    parts.push_back({region, region.begin - size_of_prologue, storage.back()});
+  }
+  return parts;
+}
+
 void ScriptAnalysis::UpdatePart(ModulePart& part, std::string_view text) {
   if (!part.reading) part.reading = std::make_unique<Reading>();
   DiagnosticBuffer buffer;
   DiagnosticEngine engine(&buffer, kMostErrors);
   // The tensors of files are not opened: an editor shows their names.
   const std::optional<Module> module =
-      ParseModule(text, ModulePart::kBase, {.threads = threads_, .reading = part.reading.get()}, engine);
+      ParseModule(text, ModulePart::kBase,
+                  {.threads = threads_, .reading = part.reading.get(), .may_be_indented = in_python_}, engine);
   part.complete = module.has_value();
   for (const FunctionPart& function : part.reading->functions()) num_readings_ += function.is_new ? 1 : 0;
   Verify(part, module ? &*module : nullptr);
@@ -139,7 +161,32 @@ std::vector<Problem> ScriptAnalysis::Problems() const {
         problems.push_back(ProblemOf(part, diagnostic));
     }
   }
+  if (in_python_) std::erase_if(problems, [&](const Problem& problem) { return TakesValueOfProgram(problem.span); });
   return problems;
+}
+
+// Returns whether the line of a problem has a name that only the program around the script can know. What such a line
+// means is known when the program runs.
+bool ScriptAnalysis::TakesValueOfProgram(TextSpan span) const {
+  const size_t begin = span.begin == 0 ? 0 : text_.rfind('\n', span.begin - 1) + 1;
+  const std::string_view line = text_.substr(begin, text_.find('\n', span.begin) - begin);
+  const ModulePart* part = nullptr;
+  const FunctionPart* function = FunctionAt(span.begin, &part);
+  const auto is_defined = [&](std::string_view name) {
+    return function && std::ranges::any_of(function->reading->occurrences, [&](const Occurrence& occurrence) {
+             const TextSpan place = part->SpanOf(*function, occurrence);
+             return occurrence.kind == OccurrenceKind::kDefinition &&
+                    text_.substr(place.begin, place.end - place.begin) == name;
+           });
+  };
+  return AnyPythonName(line, [&](std::string_view name) { return python_.names.contains(name) && !is_defined(name); });
+}
+
+std::string ScriptAnalysis::WithUsualPrefix(std::string_view name) const {
+  const std::string_view prefix = name.substr(0, name.find('.'));
+  const auto alias = std::ranges::find(python_.aliases, prefix, &std::pair<std::string_view, std::string_view>::first);
+  if (alias == python_.aliases.end()) return std::string(name);
+  return std::string(alias->second) + std::string(name.substr(prefix.size()));
 }
 
 const ModulePart* ScriptAnalysis::PartAt(uint32_t offset) const {

@@ -50,6 +50,7 @@ class Server {
     if (!loaded.ok()) Log(loaded.error().message);
     AddLifeCycle();
     AddNavigation();
+    AddCalls();
     AddInformation();
     AddStructure();
     AddVirtualDocuments();
@@ -218,13 +219,17 @@ class Server {
     });
   }
 
+  static DocumentKind KindOf(std::string_view uri, std::string_view language) {
+    if (language == "json" || uri.ends_with(".json")) return DocumentKind::kPipeline;
+    return language == "python" ? DocumentKind::kPython : DocumentKind::kScript;
+  }
+
   // All parameters are read before the document is entered, or changed: wrong ones change nothing.
   void Open(Json& params) {
     Json& item = params.at("textDocument");
     const auto uri = item.at("uri").get<std::string>();
-    const bool is_pipeline = item.value("languageId", "") == "json" || uri.ends_with(".json");
     const auto version = item.value("version", int64_t{0});
-    auto document = std::make_unique<Document>(uri, is_pipeline ? DocumentKind::kPipeline : DocumentKind::kScript,
+    auto document = std::make_unique<Document>(uri, KindOf(uri, item.value("languageId", "")),
                                                std::move(item.at("text").get_ref<std::string&>()), version, threads_);
     changed_.erase(uri);
     documents_[uri] = std::move(document);
@@ -319,6 +324,7 @@ class Server {
               {"codeActionProvider",
                {{"codeActionKinds", {"quickfix", "refactor.rewrite", "source"}}, {"resolveProvider", true}}},
               {"documentFormattingProvider", true},
+              {"callHierarchyProvider", true},
               {"renameProvider", {{"prepareProvider", true}}},
               {"foldingRangeProvider", true},
               {"inlayHintProvider", true},
@@ -338,6 +344,21 @@ class Server {
     OnPosition("textDocument/rename", [](Document& d, uint32_t at, const Json& params) {
       return Rename(d, at, params.at("newName").get_ref<const std::string&>());
     });
+  }
+
+  void AddCalls() {
+    OnPosition("textDocument/prepareCallHierarchy",
+               [](Document& d, uint32_t at, const Json&) { return PrepareCallHierarchy(d, at); });
+    const auto on_item = [this](std::string method, Json (*answer)(Document&, uint32_t)) {
+      On(std::move(method), [this, answer](const Json& params) -> Json {
+        const Json& item = params.at("item");
+        Document& document = DocumentOf({{"textDocument", {{"uri", item.at("uri")}}}});
+        const IRContext::Scope scope(document.analysis().context());
+        return answer(document, document.text().OffsetOf(RangeFrom(item.at("selectionRange")).start));
+      });
+    };
+    on_item("callHierarchy/incomingCalls", IncomingCalls);
+    on_item("callHierarchy/outgoingCalls", OutgoingCalls);
   }
 
   void AddInformation() {

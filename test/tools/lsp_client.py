@@ -111,10 +111,11 @@ class LspClient:
         self.notify("textDocument/didChange",
                     {"textDocument": {"uri": uri, "version": self.versions[uri]}, "contentChanges": [edit]})
 
-    def wait_for_diagnostics(self, uri, timeout=60):
+    def wait_for_diagnostics(self, uri, timeout=60, hints=False):
         version = self.versions[uri]
         self.wait(lambda: self.diagnostics.get(uri, {}).get("version") == version, timeout)
-        return self.diagnostics[uri]["diagnostics"]
+        found = self.diagnostics[uri]["diagnostics"]
+        return found if hints else [diagnostic for diagnostic in found if diagnostic["severity"] < 4]
 
     def position(self, uri, offset):
         """The position of a code point, in UTF-16 code units."""

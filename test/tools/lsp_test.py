@@ -507,6 +507,28 @@ class LspTest(unittest.TestCase):
         with self.assertRaisesRegex(LspError, "malformed parameters"):
             self.client.request("textDocument/hover", {"textDocument": 3})
 
+    def test_unused_bindings(self):
+        self.open("@R.function\ndef main(x: R.Tensor((2,), \"float32\"), unused: R.Object):\n    y = R.exp(x)\n    z = R.exp(x)\n"
+                  "    _ = R.exp(y)\n    return x\n")
+        hints = self.client.wait_for_diagnostics(URI, hints=True)
+        self.assertEqual([(hint["message"], hint["severity"], hint["tags"]) for hint in hints], [("'z' is not used", 4, [1])])
+
+    def test_call_hierarchy(self):
+        self.open()
+        items = self.client.request("textDocument/prepareCallHierarchy", self.at("def scale", 0, 4))
+        self.assertEqual([item["name"] for item in items], ["scale"])
+        calls = self.client.request("callHierarchy/incomingCalls", {"item": items[0]})
+        self.assertEqual([call["from"]["name"] for call in calls], ["main"])
+        self.assertEqual(self.client.text_of(URI, calls[0]["fromRanges"][0]), "scale")
+        calls = self.client.request("callHierarchy/outgoingCalls", {"item": calls[0]["from"]})
+        self.assertEqual([call["to"]["name"] for call in calls], ["scale"])
+        self.assertIsNone(self.client.request("textDocument/prepareCallHierarchy", self.at("z = R")))
+
+    def test_hover_of_an_operator(self):
+        self.open()
+        hover = self.client.request("textDocument/hover", self.at("R.nn.relu", 0, 6))
+        self.assertIn("\n\nmax(x, 0)\n\n`relax.nn.relu`, pure", hover["contents"]["value"])
+
     def test_close(self):
         self.open(MODULE.replace("return w", "return v"))
         self.client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})

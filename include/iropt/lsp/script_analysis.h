@@ -11,6 +11,7 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/context.h"
+#include "iropt/lsp/python_scripts.h"
 #include "iropt/lsp/text_document.h"
 #include "iropt/text/script/reading.h"
 
@@ -41,7 +42,8 @@ struct ModulePart {
   static constexpr uint32_t kBase = 1;  // the source offset of its first byte
 
   TextSpan span;
-  uint64_t key = 0;  // of its text
+  uint32_t first = 0;  // where its source offsets begin; modulo 2^32, as imports may be put before a part
+  uint64_t key = 0;    // of its text
   std::unique_ptr<Reading> reading;
   std::vector<Diagnostic> found;  // by the reader, located in the part
   // Diagnostics of the verification of a function, located where the function was read.
@@ -53,7 +55,7 @@ struct ModulePart {
   bool complete = false;  // the module was read without errors
 
   // The offset in the text of a source offset in the part.
-  uint32_t OffsetOf(uint32_t source) const { return span.begin + source - kBase; }
+  uint32_t OffsetOf(uint32_t source) const { return first + source - kBase; }
   TextSpan SpanOf(SourceSpan source) const { return {OffsetOf(source.begin), OffsetOf(source.end)}; }
   uint32_t BeginOf(const FunctionPart& function) const { return OffsetOf(function.begin); }
   uint32_t EndOf(const FunctionPart& function) const {
@@ -84,7 +86,8 @@ struct FoundOccurrence {
 
 class ScriptAnalysis {
  public:
-  explicit ScriptAnalysis(int threads) : threads_(threads) {}
+  // `in_python`: the text is a program in Python, of which the decorated functions and classes are parts.
+  explicit ScriptAnalysis(int threads, bool in_python = false) : threads_(threads), in_python_(in_python) {}
 
   // Reads what has changed since the last update.
   void Update(const TextDocument& document);
@@ -100,6 +103,9 @@ class ScriptAnalysis {
   // The occurrence that the offset is in, or at the end of. Its span is empty if there is none.
   FoundOccurrence Find(uint32_t offset) const;
   const ModulePart* PartAt(uint32_t offset) const;
+  // The dotted name with the usual prefix, where imports of a program give the modules others: R.add for
+  // relax_script.add.
+  std::string WithUsualPrefix(std::string_view name) const;
 
  private:
   // Interned types and names are never freed, so a context is given up after so many functions were read, or all of
@@ -107,10 +113,21 @@ class ScriptAnalysis {
   static constexpr uint64_t kMostReadings = 20'000;
   static constexpr uint64_t kMostReadingsOfAll = 4;
 
+  struct PartText {
+    TextSpan span;
+    uint32_t first;
+    std::string_view text;
+  };
+  // The texts of the parts; `storage` has those that are made.
+  std::vector<PartText> PartsOf(std::string_view text, std::vector<std::string>& storage);
   void UpdatePart(ModulePart& part, std::string_view text);
+  bool TakesValueOfProgram(TextSpan span) const;
   void Verify(ModulePart& part, const Module* complete);
 
   int threads_;
+  bool in_python_;
+  std::string_view text_;  // that the last update was of
+  PythonScripts python_;
   IRContext context_;
   uint64_t num_readings_ = 0;
   std::vector<ModulePart> parts_;

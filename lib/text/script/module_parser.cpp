@@ -94,7 +94,7 @@ bool ModuleParser::ReadTop() {
   std::string_view functions = lex_.buffer();
   while (!At(TokenKind::kEnd)) {
     // A block ends here whose beginning could not be read.
-    if (At(TokenKind::kNewline) || At(TokenKind::kDedent)) {
+    if (At(TokenKind::kNewline) || At(TokenKind::kDedent) || (options_.may_be_indented && At(TokenKind::kIndent))) {
       lex_.Next();
     } else if (AtName("from") || AtName("import")) {
       ok = (ReadImport() || Skip()) && ok;

@@ -34,6 +34,8 @@ struct ParseOptions {
   Reading* reading = nullptr;
   // The version of texts that could be of every one.
   std::optional<TextVersion> unknown_version = std::nullopt;
+  // The module or function may be indented, as in a function of a program in Python.
+  bool may_be_indented = false;
 };
 
 // Reads a module from `text`, whose first byte has the global source offset `base` (SourceManager::AddBuffer).
