@@ -28,7 +28,7 @@ def install(source, work):
     if os.path.isdir(os.path.join(work, "node_modules", "typescript")):
         return None
     try:
-        subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=work, check=True, timeout=300,
+        subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=work, check=True, timeout=300,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         shutil.rmtree(os.path.join(work, "node_modules"), ignore_errors=True)
@@ -40,12 +40,17 @@ def package(work):
     """Packages the extension, and checks that what it needs at run time is in it."""
     subprocess.run(["npm", "run", "--silent", "package"], cwd=work, check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
-    with zipfile.ZipFile(os.path.join(work, "tvmscript-0.1.0.vsix")) as archive:
+    with open(os.path.join(work, "package.json"), encoding="utf-8") as file:
+        version = json.load(file)["version"]
+    with zipfile.ZipFile(os.path.join(work, f"tvmscript-{version}.vsix")) as archive:
         names = set(archive.namelist())
-    for needed in ("extension/out/extension.js", "extension/package.json", "extension/syntaxes/tvmscript.tmLanguage.json",
-                   "extension/node_modules/vscode-languageclient/node.js"):
+        extension = archive.read("extension/out/extension.js").decode()
+    for needed in ("extension/package.json", "extension/syntaxes/tvmscript.tmLanguage.json", "extension/icon.png", "extension/LICENSE.txt"):
         if needed not in names:
             sys.exit(f"the package lacks {needed}")
+    # The client's library is in the one file.
+    if 'require("vscode-languageclient' in extension or any("node_modules" in name for name in names):
+        sys.exit(f"the extension is not bundled: {sorted(names)}")
 
 
 def main():

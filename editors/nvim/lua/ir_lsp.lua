@@ -1,4 +1,4 @@
--- ir-lsp in Neovim 0.7 and newer.
+-- ir-lsp in Neovim 0.7 and newer; what newer versions deprecate is used in older ones only.
 --
 --   require("ir_lsp").setup({ cmd = { "ir-lsp" } })
 local M = {}
@@ -6,17 +6,32 @@ local M = {}
 M.config = {
   cmd = { "ir-lsp" },
   filetypes = { "tvmscript" },
+  -- Whether Python files that import script modules are checked, too.
+  python = true,
   -- Names of files and folders that mark the root of a project.
   root_markers = { ".git", "CMakeLists.txt" },
   on_attach = nil,
 }
+
+local uv = vim.uv or vim.loop
+
+local function clients_of(buffer)
+  if vim.lsp.get_clients then return vim.lsp.get_clients({ bufnr = buffer }) end
+  return vim.lsp.buf_get_clients(buffer)
+end
+
+-- Methods of clients take the client since 0.11.
+local function call(client, method, ...)
+  if vim.fn.has("nvim-0.11") == 1 then return client[method](client, ...) end
+  return client[method](...)
+end
 
 local function root_of(path)
   local folder = vim.fn.fnamemodify(path, ":p:h")
   local at = folder
   while true do
     for _, marker in ipairs(M.config.root_markers) do
-      if vim.loop.fs_stat(at .. "/" .. marker) then return at end
+      if uv.fs_stat(at .. "/" .. marker) then return at end
     end
     local parent = vim.fn.fnamemodify(at, ":h")
     if parent == at then return folder end
@@ -24,17 +39,15 @@ local function root_of(path)
   end
 end
 
-local clients = {} -- by root
-
 local shown = {} -- buffers by the URIs of the virtual documents in them
 
 local asked = {} -- requests that are not answered yet, by buffer
 
 -- Asks for the text of a virtual document, and puts it into a buffer. What was asked for it before is out of date.
 local function fill(buffer, uri, client)
-  if asked[buffer] then client.cancel_request(asked[buffer]) end
+  if asked[buffer] then call(client, "cancel_request", asked[buffer]) end
   local id
-  _, id = client.request("ir/content", { uri = uri }, function(err, result)
+  _, id = call(client, "request", "ir/content", { uri = uri }, function(err, result)
     if asked[buffer] ~= id then return end
     asked[buffer] = nil
     if err then return vim.notify(err.message, vim.log.levels.ERROR) end
@@ -75,8 +88,7 @@ end
 
 -- The client of the current buffer, or else any.
 local function client_here()
-  local attached = vim.lsp.buf_get_clients(0)
-  for _, client in pairs(attached) do
+  for _, client in pairs(clients_of(0)) do
     if client.name == "ir-lsp" then return client end
   end
   return vim.lsp.get_client_by_id(M.attach(vim.api.nvim_get_current_buf()))
@@ -103,7 +115,7 @@ end
 function M.show_passes(passes)
   local client = client_here()
   local params = { textDocument = vim.lsp.util.make_text_document_params(), passes = passes ~= "" and passes or nil }
-  client.request("ir/passes", params, function(err, result)
+  call(client, "request", "ir/passes", params, function(err, result)
     if err then return vim.notify(err.message, vim.log.levels.ERROR) end
     if result.error then vim.notify(result.error, vim.log.levels.WARN) end
     vim.ui.select(result.steps, {
@@ -122,28 +134,36 @@ local function add_commands()
   add("IrPasses", function(args) M.show_passes(args.args) end, { nargs = "?" })
 end
 
+local started = {} -- clients by root, where Neovim does not look for them itself
+
 -- Starts the server for a buffer, or joins the one of its project.
 function M.attach(buffer)
   local root = root_of(vim.api.nvim_buf_get_name(buffer))
-  if not clients[root] then
-    local id
-    id = vim.lsp.start_client({
-      name = "ir-lsp",
-      cmd = M.config.cmd,
-      root_dir = root,
-      on_attach = M.config.on_attach,
-      flags = M.config.flags,
-      handlers = { ["ir/contentChanged"] = refresh },
-      commands = {
-        ["ir.show"] = function(command) M.show(command.arguments[1], id) end,
-      },
-      get_language_id = function(_, filetype) return filetype end,
-      on_exit = function() clients[root] = nil end,
-    })
-    clients[root] = id
+  local config = {
+    name = "ir-lsp",
+    cmd = M.config.cmd,
+    root_dir = root,
+    on_attach = M.config.on_attach,
+    flags = M.config.flags,
+    handlers = { ["ir/contentChanged"] = refresh },
+    commands = {
+      ["ir.show"] = function(command, context) M.show(command.arguments[1], context.client_id) end,
+    },
+    get_language_id = function(_, filetype) return filetype end,
+    on_exit = function() started[root] = nil end,
+  }
+  if vim.fn.has("nvim-0.9") == 1 then return vim.lsp.start(config, { bufnr = buffer }) end
+  started[root] = started[root] or vim.lsp.start_client(config)
+  if started[root] then vim.lsp.buf_attach_client(buffer, started[root]) end
+  return started[root]
+end
+
+-- Returns whether a buffer imports script modules: from tvm.script import tir as T.
+local function has_scripts(buffer)
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
+    if line:match("^%s*from%s+[%w_.]*script[%w_.]*%s+import") then return true end
   end
-  if clients[root] then vim.lsp.buf_attach_client(buffer, clients[root]) end
-  return clients[root]
+  return false
 end
 
 function M.setup(config)
@@ -153,6 +173,13 @@ function M.setup(config)
     group = group,
     pattern = M.config.filetypes,
     callback = function(args) M.attach(args.buf) end,
+  })
+  vim.api.nvim_create_autocmd("FileType", {
+    group = group,
+    pattern = "python",
+    callback = function(args)
+      if M.config.python and has_scripts(args.buf) then M.attach(args.buf) end
+    end,
   })
   vim.api.nvim_create_autocmd({ "BufRead", "BufNewFile" }, {
     group = group,

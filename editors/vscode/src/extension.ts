@@ -103,8 +103,9 @@ function makeClient(): LanguageClient {
     command: settings.get<string>("server", "ir-lsp"),
     args: settings.get<string[]>("arguments", []),
   };
+  const python = settings.get<boolean>("python", true) ? [{ language: "python" }] : [];
   const options: LanguageClientOptions = {
-    documentSelector: [{ language: "tvmscript" }, { scheme: "file", pattern: "**/*.pipeline.json" }],
+    documentSelector: [{ language: "tvmscript" }, ...python, { scheme: "file", pattern: "**/*.pipeline.json" }],
     synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/*.{ir,onnx,relay}") },
   };
   return new LanguageClient("tvmscript", "TVMScript", server, options);

@@ -15,7 +15,7 @@ namespace iropt::lsp {
 struct PythonScripts {
   // From the line of the decorator to the end of the body, in the order of the text.
   std::vector<TextSpan> regions;
-  // What scripts need of the program: the imports of script modules, without indentation, and names with numbers and
+  // Lines of the program that scripts need: the imports of script modules, without indentation, and names with numbers and
   // strings, such as N = 16.
   std::string prologue;
   // The names that the imports give the modules, with the usual one: ("tir_script", "T").
