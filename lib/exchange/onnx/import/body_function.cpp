@@ -37,6 +37,24 @@ class ParameterTypes {
   LookupMap<const tir::Var*, const tir::Var*> inner_;
 };
 
+// The type of an input of the body of a loop that the body does not state: the dtype of what the node carries in.
+ValueType TypeOfBodyInput(OpImport& op, const ValueType& stated, size_t i) {
+  const bool is_stated = stated.kind != ValueType::Kind::kNone &&
+                         (stated.kind != ValueType::Kind::kTensor || stated.element != ElementType::kUndefined);
+  if (is_stated || !IsOnnxDomain(op.node().domain)) return stated;
+  const bool is_loop = op.node().op_type == "Loop";
+  ValueType type{.kind = ValueType::Kind::kTensor, .has_shape = stated.has_shape, .dims = stated.dims};
+  if (is_loop && i < 2) {
+    type.element = i == 0 ? ElementType::kInt64 : ElementType::kBool;
+    type.has_shape = true;
+    return type;
+  }
+  const size_t input = i + (op.node().op_type == "Scan" && op.version() < 9 ? 1 : 0);
+  if (!op.Has(input) || op.TypeOf(input) == nullptr) return stated;
+  type.element = ElementTypeOf(op.Dtype(input));
+  return type;
+}
+
 }  // namespace
 
 std::optional<BodyFunction> ImportBodyFunction(OpImport& op, std::string_view attribute, const GraphProto& graph) {
@@ -44,8 +62,9 @@ std::optional<BodyFunction> ImportBodyFunction(OpImport& op, std::string_view at
   FunctionImporter inner(outer.context());
   Scope scope;
   std::vector<const Var*> params;
-  for (const ValueInfo& input : graph.inputs) {
-    params.push_back(inner.AddParameter(input, scope));
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    const ValueInfo& stated = graph.inputs[i];
+    params.push_back(inner.AddParameter({.name = stated.name, .type = TypeOfBodyInput(op, stated.type, i)}, scope));
     if (params.back() == nullptr) return std::nullopt;
   }
   BodyFunction result{};

@@ -67,7 +67,7 @@ void FunctionImporter::Report(std::string message) {
 
 // ---- Types
 
-const Type* FunctionImporter::TypeOf(const ValueType& type, bool defines) {
+const Type* FunctionImporter::TypeOf(const ValueType& type, bool defines, const Dims& known) {
   if (type.kind == ValueType::Kind::kNone) return TensorType::Get(kUnknownDim, DataType::Void());
   if (type.kind != ValueType::Kind::kTensor) return ObjectType::Get();
   const std::optional<DataType> dtype = DataTypeOf(type.element);
@@ -76,10 +76,14 @@ const Type* FunctionImporter::TypeOf(const ValueType& type, bool defines) {
   if (!type.has_shape) return TensorType::Get(kUnknownDim, element);
   std::vector<const PrimExpr*> dims;
   for (const Dim& dim : type.dims) {
-    if (dim.value && *dim.value >= 0) {
+    const PrimExpr* known_dim = known && dims.size() < known->size() ? (*known)[dims.size()] : nullptr;
+    const bool is_stated = dim.value || !dim.param.empty();
+    if (known_dim != nullptr && (!is_stated || Is<tir::IntImm>(known_dim))) {
+      dims.push_back(known_dim);
+    } else if (dim.value && *dim.value >= 0) {
       dims.push_back(IRContext::Current().Int(*dim.value));
-    } else if (const auto known = symbols_.find(dim.param); !dim.param.empty() && known != symbols_.end()) {
-      dims.push_back(known->second);
+    } else if (const auto symbol = symbols_.find(dim.param); !dim.param.empty() && symbol != symbols_.end()) {
+      dims.push_back(symbol->second);
     } else if (defines) {
       const tir::Var* var = IRContext::Current().NewSymVar(dim.param.empty() ? "d" : IdentifierFor(dim.param));
       if (!dim.param.empty()) symbols_.emplace(dim.param, var);
@@ -91,7 +95,24 @@ const Type* FunctionImporter::TypeOf(const ValueType& type, bool defines) {
   return TensorType::Get(dims, element);
 }
 
-const ValueType* FunctionImporter::StatedType(std::string_view name) const { return stated_.Lookup(name); }
+const Type* FunctionImporter::StatedType(std::string_view name, const NodeType& known) {
+  if (known.dtype.is_handle()) return ObjectType::Get();
+  const bool is_complete = known.dims && std::ranges::find(*known.dims, nullptr) == known.dims->end();
+  if (is_complete && !known.dtype.is_void()) return TensorType::Get(*known.dims, known.dtype);
+  const ValueType* stated = stated_.Lookup(name);
+  if (stated != nullptr && stated->kind != ValueType::Kind::kNone) {
+    const Type* type = TypeOf(*stated, false, known.dims);
+    const auto* tensor = As<TensorType>(type);
+    if (tensor == nullptr) return type;
+    const bool same_dtype = known.dtype.is_void() || tensor->dtype.is_void() || known.dtype == tensor->dtype;
+    const bool same_rank = !known.dims || tensor->ndim == static_cast<int>(known.dims->size());
+    const bool is_enough = !tensor->dtype.is_void() || known.dtype.is_void();
+    if (same_dtype && same_rank && is_enough) return tensor;
+  }
+  if (!known.dims) return TensorType::Get(kUnknownDim, known.dtype);
+  if (is_complete) return TensorType::Get(*known.dims, known.dtype);
+  return TensorType::Get(static_cast<int>(known.dims->size()), known.dtype);
+}
 
 void FunctionImporter::StateTypes(const GraphProto& graph) {
   for (const ValueInfo& value : graph.value_infos) stated_[value.name] = &value.type;
@@ -99,7 +120,7 @@ void FunctionImporter::StateTypes(const GraphProto& graph) {
 }
 
 const Type* FunctionImporter::StatedCast(const Type* inferred, std::string_view name) {
-  const ValueType* stated = StatedType(name);
+  const ValueType* stated = stated_.Lookup(name);
   const auto* type = As<TensorType>(inferred);
   if (stated == nullptr || stated->kind != ValueType::Kind::kTensor || !stated->has_shape || type == nullptr ||
       type->known)
@@ -107,7 +128,8 @@ const Type* FunctionImporter::StatedCast(const Type* inferred, std::string_view 
   const bool same_rank = type->ndim == kUnknownDim || type->ndim == static_cast<int>(stated->dims.size());
   const std::optional<DataType> dtype = DataTypeOf(stated->element);
   if (!same_rank || !dtype || (!type->dtype.is_void() && type->dtype != *dtype)) return nullptr;
-  return TypeOf(*stated, true);
+  const auto* known = known_dims_.Find(name);
+  return TypeOf(*stated, true, known ? Dims(*known) : std::nullopt);
 }
 
 // ---- Parameters and initializers
@@ -228,7 +250,7 @@ bool FunctionImporter::BindOutput(const NodeProto& node, size_t i, const Expr* e
   if (name.empty()) return true;
   const Expr* bound = nullptr;
   const Type* cast_type = expr->type ? StatedCast(expr->type, name) : nullptr;
-  if (cast_type == nullptr && expr->type) cast_type = NameDims(expr, IdentifierFor(name));
+  if (cast_type == nullptr && expr->type) cast_type = NameDims(expr, IdentifierFor(name), known_dims_.Find(name));
   if (cast_type != nullptr) {
     const Expr* value = IsLeaf(expr) ? expr : builder_.Emit(expr);
     const std::string hint(builder_.UniqueName(IdentifierFor(name)));
@@ -276,12 +298,57 @@ bool FunctionImporter::Bind(const NodeProto& node, Value value, Scope& scope) {
 
 // ---- Nodes
 
-bool FunctionImporter::CheckInputs(const NodeProto& node, const OpRow* row, Scope& scope) {
+namespace {
+
+// The type of an output if its rank is known and its dimensions are not; null otherwise.
+const TensorType* RankedType(const Expr* value, size_t output) {
+  const auto* tuple = As<TupleType>(value->type);
+  const Type* type = tuple == nullptr                ? (output == 0 ? value->type : nullptr)
+                     : output < tuple->fields.size() ? tuple->fields[static_cast<uint32_t>(output)]
+                                                     : nullptr;
+  const auto* tensor = type ? As<TensorType>(type) : nullptr;
+  return tensor && !tensor->known && tensor->ndim > 0 ? tensor : nullptr;
+}
+
+// Strings, sequences and optional values are of other types.
+bool IsTensor(const Value& value) {
+  return value.expr == nullptr || value.expr->type == nullptr || Is<TensorType>(value.expr->type);
+}
+
+// Returns whether an operator works on values that are not tensors of numbers. Relax has no others.
+bool TakesAnything(const NodeProto& node) {
+  constexpr std::string_view kOps[] = {"Identity", "Loop", "Scan"};
+  return std::ranges::find(kOps, node.op_type) != std::end(kOps);
+}
+
+}  // namespace
+
+void FunctionImporter::KeepDims(const OpImport& op, const Expr* value, const std::vector<NodeType>& known) {
+  for (size_t i = 0; i < known.size(); ++i) {
+    const TensorType* type = RankedType(value, i);
+    if (type && known[i].dims && static_cast<int>(known[i].dims->size()) == type->ndim)
+      known_dims_.try_emplace(op.node().outputs[i], *known[i].dims);
+  }
+}
+
+void FunctionImporter::KeepDims(OpImport& op, const Expr* value) {
+  bool lacks_dims = false;
+  for (size_t i = 0; i < op.num_outputs(); ++i) lacks_dims = lacks_dims || RankedType(value, i) != nullptr;
+  if (lacks_dims) KeepDims(op, value, TypesOfNode(op));
+}
+
+bool FunctionImporter::CheckInputs(const NodeProto& node, const OpRow*& row, Scope& scope) {
+  bool all_tensors = true;
   for (const std::string_view input : node.inputs) {
-    if (input.empty() || scope.Find(input) != nullptr) continue;
+    if (input.empty()) continue;
+    if (const Value* value = scope.Find(input)) {
+      all_tensors = all_tensors && IsTensor(*value);
+      continue;
+    }
     Report(fmt::format("input '{}' is neither a value nor the output of a node before it", input));
     return false;
   }
+  if (!all_tensors && !TakesAnything(node)) row = nullptr;
   if (row == nullptr) return true;
   const auto count = static_cast<int>(node.inputs.size());
   for (int i = 0; i < row->least; ++i) {
@@ -331,7 +398,9 @@ bool FunctionImporter::ImportResolved(const NodeProto& node, Scope& scope) {
     if (row != nullptr && row->evaluate != nullptr) value = row->evaluate(op);
     if (row != nullptr && !value.present() && !op.failed()) value = row->import(op);
     if (!value.present() && !op.failed() && !builder_.failed()) value = MakeOpaqueCall(op);
-    return !op.failed() && !builder_.failed() && Bind(node, std::move(value), scope);
+    if (op.failed() || builder_.failed()) return false;
+    if (value.expr != nullptr && value.expr->type != nullptr) KeepDims(op, value.expr);
+    return Bind(node, std::move(value), scope);
   }();
   node_ = outer_node;
   return ok;

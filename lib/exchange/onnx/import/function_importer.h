@@ -15,6 +15,7 @@
 #include "exchange/onnx/import/value.h"
 #include "exchange/onnx/model.h"
 #include "exchange/onnx/tensors.h"
+#include "exchange/onnx/types/node_types.h"
 #include "iropt/exchange/format.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/module.h"
@@ -81,11 +82,11 @@ class FunctionImporter {
   const NodeContext& node_context() const { return *node_context_; }
   // The names of values, by the variables that are bound to them.
   const ValueNames& value_names() const { return value_names_; }
-  // The type that the model states for a value; null if there is none.
-  const ValueType* StatedType(std::string_view name) const;
-  // The type. If a dimension is neither a number nor the name of a variable in scope, it is only the rank, or it
-  // `defines` variables.
-  const Type* TypeOf(const ValueType& type, bool defines);
+  // The type of the output of a node: what follows from the node, and what the model states of it apart from that.
+  const Type* StatedType(std::string_view name, const NodeType& known);
+  // Keeps the dimensions that are known of the outputs of a node, where others are not, which get names when the value
+  // is bound.
+  void KeepDims(const OpImport& op, const Expr* value, const std::vector<NodeType>& known);
   // The statement that imports nodes which are attributes of the current node sees the symbolic variables so far, and
   // those that it defines end with it.
   template <class F>
@@ -107,7 +108,10 @@ class FunctionImporter {
   bool ImportNode(const NodeProto& node, Scope& scope);
   bool ImportResolved(const NodeProto& node, Scope& scope);
   bool ImportCall(const FunctionProto& function, const NodeProto& node, Scope& scope);
-  bool CheckInputs(const NodeProto& node, const OpRow* row, Scope& scope);
+  // The row becomes null if it is not for values of these types.
+  bool CheckInputs(const NodeProto& node, const OpRow*& row, Scope& scope);
+  // Keeps the dimensions that follow from a node that became a value.
+  void KeepDims(OpImport& op, const Expr* value);
   bool Bind(const NodeProto& node, Value value, Scope& scope);
   bool BindOutput(const NodeProto& node, size_t i, const Expr* expr, Scope& scope);
   // Binds a variable to an expression that is not a leaf.
@@ -117,6 +121,9 @@ class FunctionImporter {
   void FindEscaping(const std::vector<NodeProto>& nodes, const std::vector<std::string_view>& outputs);
   void OpenBlock(bool is_dataflow);
   void CloseBlock();
+  // The type. `known` are dimensions that need not be stated. If another one is neither a number nor the name of a
+  // variable in scope, the type has only the rank, or it `defines` variables.
+  const Type* TypeOf(const ValueType& type, bool defines, const Dims& known = std::nullopt);
   void StateTypes(const GraphProto& graph);
   // The values of the outputs; nullopt after an error.
   std::optional<std::vector<const Expr*>> ResultsOf(const GraphProto& graph, Scope& scope);
@@ -128,6 +135,7 @@ class FunctionImporter {
   OperandFolder folder_;
   std::unordered_map<std::string_view, const tir::Var*> symbols_;
   LookupMap<std::string_view, const ValueType*> stated_;
+  LookupMap<std::string_view, std::vector<const PrimExpr*>> known_dims_;
   LookupSet<std::string_view> escaping_;  // values that are used outside of the block that binds them
   ValueNames value_names_;
   std::vector<Sequence> sequences_;  // that are open, innermost last

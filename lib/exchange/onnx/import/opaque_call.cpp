@@ -8,6 +8,7 @@
 #include "exchange/onnx/import/body_function.h"
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/type_text.h"
+#include "exchange/onnx/types/node_types.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/ops/call_packed.h"
@@ -125,91 +126,24 @@ std::optional<OpaqueOperands> OpaqueOperandsOf(OpImport& op) {
   return operands;
 }
 
-Value CallOpaque(OpImport& op, const OpaqueOperands& operands, std::span<const Type* const> types) {
-  const TupleType* type_args = TupleType::Get(op.workspace().arena(), types);
-  return op.importer().MakeCall(op::kCallPurePacked, operands.args, nullptr, type_args);
-}
-
-// Operators whose first output has the elements of the first input, and, in the first list, its rank.
-constexpr std::string_view kKeepsRank[] = {"AveragePool",
-                                           "BatchNormalization",
-                                           "Celu",
-                                           "Clip",
-                                           "Conv",
-                                           "ConvTranspose",
-                                           "CumSum",
-                                           "DepthToSpace",
-                                           "Dropout",
-                                           "Elu",
-                                           "GlobalAveragePool",
-                                           "GlobalLpPool",
-                                           "GlobalMaxPool",
-                                           "GroupNormalization",
-                                           "Hardmax",
-                                           "Identity",
-                                           "InstanceNormalization",
-                                           "LRN",
-                                           "LayerNormalization",
-                                           "LeakyRelu",
-                                           "LogSoftmax",
-                                           "LpNormalization",
-                                           "LpPool",
-                                           "MaxPool",
-                                           "MeanVarianceNormalization",
-                                           "PRelu",
-                                           "Pad",
-                                           "Resize",
-                                           "ReverseSequence",
-                                           "ScatterElements",
-                                           "ScatterND",
-                                           "Slice",
-                                           "Softmax",
-                                           "SpaceToDepth",
-                                           "Split",
-                                           "Tile",
-                                           "Trilu",
-                                           "Upsample"};
-constexpr std::string_view kKeepsElements[] = {"Compress",  "Expand",    "Flatten",    "Gather",    "GatherElements",
-                                               "GatherND",  "Gemm",      "MatMul",     "Reshape",   "ReduceL1",
-                                               "ReduceL2",  "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
-                                               "ReduceSum", "Squeeze",   "Transpose",  "Unique",    "Unsqueeze"};
-
-const Type* TypeFromInput(OpImport& op) {
-  const TensorType* input = op.num_inputs() > 0 && op.Has(0) ? op.TypeOf(0) : nullptr;
-  const bool is_onnx = IsOnnxDomain(op.node().domain);
-  if (input == nullptr || !is_onnx) return TensorType::Get(kUnknownDim, DataType::Void());
-  const auto is_type = [&](std::string_view name) { return name == op.node().op_type; };
-  if (std::ranges::any_of(kKeepsRank, is_type)) return TensorType::Get(input->ndim, input->dtype);
-  const bool keeps_elements = std::ranges::any_of(kKeepsElements, is_type);
-  return TensorType::Get(kUnknownDim, keeps_elements ? input->dtype : DataType::Void());
-}
-
-// The types of the outputs as far as the model states them, or they follow from the first input.
-std::vector<const Type*> StatedTypes(OpImport& op) {
+// With the types of the outputs, as far as they are known or the model states them.
+Value CallOpaque(OpImport& op, const OpaqueOperands& operands, const std::vector<NodeType>& known) {
   std::vector<const Type*> types;
-  for (const std::string_view output : op.node().outputs) {
-    const ValueType* stated = op.importer().StatedType(output);
-    if (stated != nullptr)
-      types.push_back(op.importer().TypeOf(*stated, false));
-    else
-      types.push_back(types.empty() ? TypeFromInput(op) : TensorType::Get(kUnknownDim, DataType::Void()));
-  }
-  return types;
+  for (size_t i = 0; i < known.size(); ++i) types.push_back(op.importer().StatedType(op.node().outputs[i], known[i]));
+  const TupleType* type_args = TupleType::Get(op.workspace().arena(), types);
+  const Expr* call = op.importer().MakeCall(op::kCallPurePacked, operands.args, nullptr, type_args);
+  op.importer().KeepDims(op, call, known);
+  return call;
 }
 
 }  // namespace
 
 Value MakeOpaqueCall(OpImport& op) {
   const std::optional<OpaqueOperands> operands = OpaqueOperandsOf(op);
-  return operands ? CallOpaque(op, *operands, StatedTypes(op)) : Value();
+  return operands ? CallOpaque(op, *operands, TypesOfNode(op)) : Value();
 }
 
-Value MakeOpaqueCall(OpImport& op, std::span<const Type* const> types) {
-  const std::optional<OpaqueOperands> operands = OpaqueOperandsOf(op);
-  return operands ? CallOpaque(op, *operands, types) : Value();
-}
-
-Value MakeOpaqueCall(OpImport& op, FunctionRef<std::vector<const Type*>(const iropt::Function& body)> types_of) {
+Value MakeOpaqueCall(OpImport& op, FunctionRef<std::vector<NodeType>(const iropt::Function& body)> types_of) {
   const std::optional<OpaqueOperands> operands = OpaqueOperandsOf(op);
   if (!operands) return {};
   const ModuleEntry* body = operands->body ? op.importer().context().module.Find(operands->body) : nullptr;

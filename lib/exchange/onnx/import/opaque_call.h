@@ -6,6 +6,7 @@
 #pragma once
 
 #include "exchange/onnx/import/op_import.h"
+#include "exchange/onnx/types/node_types.h"
 #include "iropt/support/function_ref.h"
 
 namespace iropt::onnx {
@@ -18,10 +19,8 @@ inline constexpr std::string_view kOutputsKey = "outputs";
 
 // The call for a node. Graphs that are attributes become private functions.
 Value MakeOpaqueCall(OpImport& op);
-// The call for a node, with these result types.
-Value MakeOpaqueCall(OpImport& op, std::span<const Type* const> types);
 // The call for a node, with result types that follow from the function of the node's graph.
-Value MakeOpaqueCall(OpImport& op, FunctionRef<std::vector<const Type*>(const iropt::Function& body)> types_of);
+Value MakeOpaqueCall(OpImport& op, FunctionRef<std::vector<NodeType>(const iropt::Function& body)> types_of);
 // A constant of strings or complex numbers: the shape and the elements, R.tuple(R.shape([2]), R.tuple(R.str("a"),
 // ...)). Null for elements of other types.
 const Expr* OpaqueTensor(const TensorProto& tensor, Workspace& workspace);

@@ -4,7 +4,6 @@
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/import/opaque_call.h"
 #include "exchange/onnx/ops/common.h"
-#include "iropt/infer/infer.h"
 #include "iropt/ir/context.h"
 
 namespace iropt::onnx {
@@ -56,19 +55,35 @@ Value ImportIf(OpImport& op) {
 
 // ---- Loops
 
-// A type of which the tensors of all iterations are: without symbolic dimensions, which belong to one function.
-const Type* Widened(const Type* a, const Type* b, Arena& arena) {
-  const Type* type = TypeLCA(a, b, arena);
+// The type of a result of the body, whose symbolic dimensions belong to one function.
+NodeType ResultOfBody(const Type* type) {
   const auto* tensor = As<TensorType>(type);
-  if (tensor == nullptr || !tensor->has_sym_var()) return type;
-  return TensorType::Get(tensor->ndim, tensor->dtype);
+  if (tensor == nullptr) return {.dtype = DataType::Handle()};
+  if (tensor->ndim < 0) return {.dtype = tensor->dtype};
+  Dims dims = UnknownDims(static_cast<size_t>(tensor->ndim));
+  for (size_t i = 0; tensor->known && i < dims->size(); ++i) {
+    const PrimExpr* dim = tensor->dims[static_cast<uint32_t>(i)];
+    if (Is<tir::IntImm>(dim)) (*dims)[i] = dim;
+  }
+  return {.dtype = tensor->dtype, .dims = dims};
+}
+
+// The type of all states: of the first one, and of those that the iterations give.
+NodeType TypeOfStates(OpImport& op, size_t input, NodeType result) {
+  const Dims first = DimsIn(op, input);
+  if (!first || !result.dims || first->size() != result.dims->size()) result.dims = std::nullopt;
+  for (size_t i = 0; result.dims && i < first->size(); ++i) {
+    const auto length = NumberOfDim((*first)[i]);
+    if (!length || length != NumberOfDim((*result.dims)[i])) (*result.dims)[i] = nullptr;
+  }
+  return result;
 }
 
 // The type of the results of all iterations, stacked along a new dimension.
-const Type* Stacked(const Type* type) {
-  const auto* tensor = As<TensorType>(type);
-  if (tensor == nullptr) return ObjectType::Get();
-  return TensorType::Get(tensor->ndim < 0 ? kUnknownDim : tensor->ndim + 1, tensor->dtype);
+NodeType Stacked(NodeType result, size_t axis, const PrimExpr* count) {
+  if (result.dims && axis <= result.dims->size())
+    result.dims->insert(result.dims->begin() + static_cast<std::ptrdiff_t>(axis), count);
+  return result;
 }
 
 std::vector<const Type*> ResultTypes(const Type* type) {
@@ -88,13 +103,19 @@ Value ImportLoop(OpImport& op) {
     return op.Error(fmt::format("the body has {} outputs: expected {}", body->outputs.size(), op.num_outputs() + 1));
   return MakeOpaqueCall(op, [&](const iropt::Function& function) {
     const std::vector<const Type*> results = ResultTypes(function.ret_type);
-    std::vector<const Type*> types;
+    std::vector<NodeType> types;
     for (size_t i = 0; i < op.num_outputs(); ++i) {
-      const Type* result = results.at(i + 1);
-      types.push_back(i < carried ? Widened(op.In(i + 2)->type, result, op.workspace().arena()) : Stacked(result));
+      const NodeType result = ResultOfBody(results.at(i + 1));
+      types.push_back(i < carried ? TypeOfStates(op, i + 2, result) : Stacked(result, 0, nullptr));
     }
     return types;
   });
+}
+
+// The number of iterations of a Scan: the length of what it goes through. Null if it is not known.
+const PrimExpr* IterationsOf(OpImport& op, size_t input, size_t axis) {
+  const Dims dims = DimsIn(op, input);
+  return dims && axis < dims->size() ? (*dims)[axis] : nullptr;
 }
 
 // Scan: the inputs are the first states and the tensors of which each iteration gets a slice.
@@ -110,13 +131,20 @@ Value ImportScan(OpImport& op) {
   const auto states = static_cast<size_t>(num_inputs - num_scanned);
   if (body->outputs.size() != op.num_outputs() || op.num_outputs() < states)
     return op.Error(fmt::format("has {} outputs, but the body has {}", op.num_outputs(), body->outputs.size()));
+  const std::vector<int64_t> in_axes = op.Ints("scan_input_axes");
+  const std::vector<int64_t> out_axes = op.Ints("scan_output_axes");
+  const bool has_axes = std::ranges::any_of(out_axes, [](int64_t axis) { return axis != 0; });
+  const bool from_axis = !in_axes.empty() && in_axes.front() != 0;
   return MakeOpaqueCall(op, [&](const iropt::Function& function) {
     const std::vector<const Type*> results = ResultTypes(function.ret_type);
-    std::vector<const Type*> types;
+    const PrimExpr* count = from_axis ? nullptr : IterationsOf(op, first + states, first);
+    std::vector<NodeType> types;
     for (size_t i = 0; i < op.num_outputs(); ++i) {
-      const Type* result = results.at(i);
-      if (first == 1) result = Stacked(result);
-      types.push_back(i < states ? Widened(op.In(i + first)->type, result, op.workspace().arena()) : Stacked(result));
+      NodeType type = ResultOfBody(results.at(i));
+      if (i >= states) type = Stacked(type, 0, count);
+      if (i >= states && has_axes && type.dims) type.dims = UnknownDims(type.dims->size());
+      if (first == 1) type = Stacked(type, 0, IterationsOf(op, first + states, 0));
+      types.push_back(type);
     }
     return types;
   });

@@ -108,8 +108,6 @@ Value ImportReshape(OpImport& op) {
     return ReshapeTo(op, dims, zero_copies);
   }
   if (const Elements* elements = op.ElementsOf(1)) return ReshapeTo(op, elements->values, zero_copies);
-  const TensorType* shape = op.TypeOf(1);
-  if (op.TypeOf(0) == nullptr || shape == nullptr || !Is<tir::IntImm>(DimOf(shape, 0))) return {};
   return {};
 }
 

@@ -85,7 +85,8 @@ Value ImportSize(OpImport& op) {
 const Expr* ShapeFrom(OpImport& op, size_t input) {
   if (const Elements* elements = op.ElementsOf(input)) return op.Shape(elements->values);
   const TensorType* type = op.TypeOf(input);
-  if (type == nullptr || !type->known || !Is<tir::IntImm>(DimOf(type, 0))) return nullptr;
+  const PrimExpr* rank = DimOf(type, 0);
+  if (rank == nullptr || !Is<tir::IntImm>(rank)) return nullptr;
   return op.Call(op::kTensorToShape, {op.Cast(op.In(input), DataType::Int(64))});
 }
 
@@ -127,8 +128,7 @@ Value ImportExpand(OpImport& op) {
     dims.push_back(BroadcastDims(old, wanted));
   }
   if (std::ranges::find(dims, nullptr) == dims.end()) return op.Call(op::kBroadcastTo, {op.In(0), op.Shape(dims)});
-  const Type* types[] = {TensorType::Get(static_cast<int>(rank), type->dtype)};
-  return MakeOpaqueCall(op, types);
+  return {};
 }
 
 // The end of a range of integers: its start, where that is beyond the limit. Null if the direction is not known.
