@@ -6,7 +6,7 @@ import re
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib", "exchange", "onnx")
 
 ROW = re.compile(r'^\s*\{"(\w+)", (\d+), \w+, \w+, [\w:<>]+,\s*"([^"]+)"', re.MULTILINE)
-KERNEL = re.compile(r'^\s*\{"([\w.]+)", Run\w+\},?', re.MULTILINE)
+KERNEL = re.compile(r'\{"([\w.]+)", (?:Run|Define)\w+\}')
 OPERATOR = re.compile(r"(?<![`.])((?:R|onnx)[.][A-Za-z0-9_.]*[A-Za-z0-9_])(?!`)")
 
 

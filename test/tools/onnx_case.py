@@ -46,7 +46,7 @@ def i64(values):
     return np.asarray(values, "int64")
 
 
-def add(op, opset, inputs, expected, domain="", captured=None, **attributes):
+def add(op, opset, inputs, expected, /, domain="", captured=None, **attributes):
     constants = {i for i, value in enumerate(inputs) if isinstance(value, Constant)}
     arrays = [value.array if isinstance(value, Constant) else value for value in inputs]
     arrays = [None if array is None else np.asarray(array) for array in arrays]

@@ -70,9 +70,16 @@ struct NodeFacts {
   size_t outputs = 1;
 };
 
-// Reads the operand of this name into `facts`. Returns whether it is one of the facts.
+// Reads the operand of this name into `facts`. Returns whether it is one of the facts, which come last: attributes may
+// have their names.
 bool ReadFact(OpExport& op, std::string_view key, size_t value, NodeFacts& facts) {
   if (key != kOpsetKey && key != kOutputsKey) return false;
+  const auto* last = op.num_args() < 3
+                         ? nullptr
+                         : As<iropt::StringImm>(op.exporter().definitions().Resolve(op.Arg(op.num_args() - 2)));
+  const bool is_fact =
+      value + 1 == op.num_args() || (value + 3 == op.num_args() && last != nullptr && last->value == kOutputsKey);
+  if (!is_fact) return false;
   const std::optional<int64_t> number = op.IntArg(value);
   if (!number || *number < 0) return false;
   if (key == kOpsetKey)

@@ -8,6 +8,8 @@
 #include "exchange/onnx/import/name_dims.h"
 #include "exchange/onnx/import/op_table.h"
 #include "exchange/onnx/import/opaque_call.h"
+#include "exchange/onnx/node_places.h"
+#include "exchange/onnx/run/definitions.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/reshape.h"
@@ -310,6 +312,11 @@ const TensorType* RankedType(const Expr* value, size_t output) {
   return tensor && !tensor->known && tensor->ndim > 0 ? tensor : nullptr;
 }
 
+Value Defined(OpImport& op) {
+  const DefinitionRow* row = FindDefinition(QualifiedOp(op.node()));
+  return row ? row->define(op) : Value();
+}
+
 // Strings, sequences and optional values are of other types.
 bool IsTensor(const Value& value) {
   return value.expr == nullptr || value.expr->type == nullptr || Is<TensorType>(value.expr->type);
@@ -397,6 +404,7 @@ bool FunctionImporter::ImportResolved(const NodeProto& node, Scope& scope) {
     Value value;
     if (row != nullptr && row->evaluate != nullptr) value = row->evaluate(op);
     if (row != nullptr && !value.present() && !op.failed()) value = row->import(op);
+    if (!value.present() && !op.failed() && context_.defines) value = Defined(op);
     if (!value.present() && !op.failed() && !builder_.failed()) value = MakeOpaqueCall(op);
     if (op.failed() || builder_.failed()) return false;
     if (value.expr != nullptr && value.expr->type != nullptr) KeepDims(op, value.expr);

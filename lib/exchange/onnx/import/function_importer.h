@@ -31,6 +31,8 @@ struct ImportContext {
   const Model& model;
   TensorReader& tensors;
   DiagnosticEngine& diagnostics;
+  // Operators that stay calls become what they compute: for a run.
+  bool defines = false;
   Module module = {};
   LocalFunctions functions = LocalFunctions(model);
 };

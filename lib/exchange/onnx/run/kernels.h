@@ -20,13 +20,16 @@ struct KernelRow {
 // One of several results if the node has one output, else a tuple with as many as it has.
 HostValue ResultOf(const OnnxCall& call, std::vector<HostValue> results);
 
-// Runs an operator as what the importer makes of it, now that its inputs are known. Nullopt if it makes nothing.
+// Runs an operator as what the importer or its definition makes of it, now that its inputs are known. Nullopt if they
+// make nothing.
 Result<std::optional<HostValue>> RunAsImported(OnnxCall& call);
 
 // ---- The families of kernels.
+std::span<const KernelRow> AttentionKernels();
 std::span<const KernelRow> LoopKernels();
 std::span<const KernelRow> MathematicsKernels();
 std::span<const KernelRow> QuantizationKernels();
+std::span<const KernelRow> QuantizedElementKernels();
 std::span<const KernelRow> RecurrentKernels();
 std::span<const KernelRow> ResizeKernels();
 std::span<const KernelRow> SelectionKernels();

@@ -23,6 +23,31 @@ Result<HostValue> RunRound(OnnxCall& call) {
   return HostValue(FromNumbers(call.In(0)->dtype(), call.In(0)->shape(), x));
 }
 
+// The products of the elements up to each one along an axis.
+Result<HostValue> RunCumProd(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(0));
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t given = call.IntIn(1, 0);
+  const int64_t axis = given < 0 ? given + rank : given;
+  if (axis < 0 || axis >= rank) return call.Fail("the axis is out of range");
+  const int64_t inner = Product(shape.subspan(static_cast<size_t>(axis) + 1));
+  const int64_t length = shape[static_cast<size_t>(axis)];
+  const bool exclusive = call.Int("exclusive") != 0;
+  const bool reverse = call.Int("reverse") != 0;
+  for (int64_t row = 0; length > 0 && row < static_cast<int64_t>(x.size()) / length; ++row) {
+    double* first = x.data() + row / inner * length * inner + row % inner;
+    double product = 1;
+    for (int64_t i = 0; i < length; ++i) {
+      double& value = first[(reverse ? length - 1 - i : i) * inner];
+      const double next = product * value;
+      value = exclusive ? product : next;
+      product = next;
+    }
+  }
+  return HostValue(FromNumbers(call.In(0)->dtype(), shape, x));
+}
+
 double Determinant(std::vector<double> m, size_t n) {
   double result = 1;
   for (size_t k = 0; k < n; ++k) {
@@ -234,6 +259,7 @@ Result<HostValue> RunMelWeightMatrix(OnnxCall& call) {
 
 constexpr KernelRow kMathematicsKernels[] = {
     {"BlackmanWindow", RunBlackmanWindow},
+    {"CumProd", RunCumProd},
     {"DFT", RunDft},
     {"Det", RunDet},
     {"HammingWindow", RunHammingWindow},

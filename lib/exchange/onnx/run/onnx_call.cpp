@@ -57,7 +57,11 @@ Status OnnxCall::ReadAttributes(std::span<const HostValue> args) {
     if (key == nullptr || i + 1 == args.size()) return Fail("expects names and values of attributes after the inputs");
     const std::string_view name = texts_.emplace_back(*key);
     const HostValue& value = args[i + 1];
-    if (name == kOpsetKey || name == kOutputsKey) {
+    // The version and the number of outputs come last: attributes may have their names.
+    const bool is_last = i + 2 == args.size();
+    const auto* last = args.size() < 2 ? nullptr : std::get_if<std::string>(&args[args.size() - 2].state);
+    const bool is_fact = is_last || (i + 4 == args.size() && last != nullptr && *last == kOutputsKey);
+    if (is_fact && (name == kOpsetKey || name == kOutputsKey)) {
       const std::optional<int64_t> number = value.scalar() ? value.scalar()->ToInt() : std::nullopt;
       if (!number || *number < 0 || *number > UINT16_MAX) return Fail(fmt::format("'{}' is not a number", name));
       if (name == kOpsetKey)

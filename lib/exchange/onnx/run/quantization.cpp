@@ -7,24 +7,12 @@
 
 #include "exchange/onnx/run/kernels.h"
 #include "exchange/onnx/run/numbers.h"
+#include "exchange/onnx/run/quantized.h"
 #include "exchange/onnx/tensors.h"
 
 namespace iropt::onnx {
 
 namespace {
-
-// The least and the greatest number of an integer type.
-std::pair<double, double> LimitsOf(DataType dtype) {
-  const double whole = std::ldexp(1.0, dtype.bits);
-  if (dtype.is_uint()) return {0, whole - 1};
-  return {-whole / 2, whole / 2 - 1};
-}
-
-double Saturated(double value, DataType dtype) {
-  if (!dtype.is_integer()) return value;
-  const auto [least, greatest] = LimitsOf(dtype);
-  return std::clamp(std::nearbyint(value), least, greatest);
-}
 
 // A scale or a zero point: one number, one for each index of an axis, or one for each block along it.
 struct QuantParameter {
@@ -93,29 +81,17 @@ Result<HostValue> RunDequantizeLinear(OnnxCall& call) {
 }
 
 Result<HostValue> RunDynamicQuantizeLinear(OnnxCall& call) {
-  IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(0));
-  double least = 0;
-  double greatest = 0;
-  for (const double value : x) {
-    least = std::min(least, value);
-    greatest = std::max(greatest, value);
-  }
-  const auto scale = static_cast<double>(static_cast<float>((greatest - least) / 255));
-  const double zero = scale == 0 ? 0 : Saturated(-least / scale, DataType::UInt(8));
-  for (double& value : x)
-    value = scale == 0
-                ? 0
-                : Saturated(
-                      std::nearbyint(static_cast<double>(static_cast<float>(value) / static_cast<float>(scale))) + zero,
-                      DataType::UInt(8));
-  return ResultOf(call, {FromNumbers(DataType::UInt(8), call.In(0)->shape(), x),
-                         FromNumbers(DataType::Float(32), {}, std::span(&scale, 1)),
-                         FromNumbers(DataType::UInt(8), {}, std::span(&zero, 1))});
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
+  const DynamicRange range = QuantizeDynamically(x);
+  return ResultOf(call, {FromNumbers(DataType::UInt(8), call.In(0)->shape(), range.numbers),
+                         FromNumbers(DataType::Float(32), {}, std::span(&range.scale, 1)),
+                         FromNumbers(DataType::UInt(8), {}, std::span(&range.zero, 1))});
 }
+
+}  // namespace
 
 // ---- Products
 
-// The elements less their zero point: one number, or one for each row (`per_row`) or column of the matrices.
 Result<std::vector<double>> Centered(const OnnxCall& call, size_t input, size_t zero_input, bool per_row) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(input));
   if (call.In(zero_input) == nullptr) return x;
@@ -131,12 +107,6 @@ Result<std::vector<double>> Centered(const OnnxCall& call, size_t input, size_t 
   }
   return x;
 }
-
-// The matrix product, with batches that broadcast as those of the shapes.
-struct MatrixProduct {
-  std::vector<int64_t> shape;
-  std::vector<double> values;
-};
 
 Result<MatrixProduct> Multiplied(const OnnxCall& call, std::span<const int64_t> a_shape, const std::vector<double>& a,
                                  std::span<const int64_t> b_shape, const std::vector<double>& b) {
@@ -166,6 +136,8 @@ Result<MatrixProduct> Multiplied(const OnnxCall& call, std::span<const int64_t> 
   return product;
 }
 
+namespace {
+
 Result<HostValue> RunMatMulInteger(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 2, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 3, false));
@@ -179,13 +151,13 @@ Result<HostValue> RunQLinearMatMul(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, call.In(3)->shape(), b));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b_scale, call.NumbersIn(4));
   IROPT_ASSIGN_OR_RETURN(const Tensor zero, call.TensorIn(7));
-  const double scale = call.NumberIn(1, 1) / call.NumberIn(6, 1);
   const auto columns = static_cast<size_t>(product.shape.back());
   if (b_scale.size() != 1 && b_scale.size() != columns)
     return call.Fail("the scale of the second matrix does not fit it");
   for (size_t i = 0; i < product.values.size(); ++i) {
-    const double value = product.values[i] * scale * b_scale[b_scale.size() == 1 ? 0 : i % columns];
-    product.values[i] = Saturated(std::nearbyint(value) + call.NumberIn(7, 0), zero->dtype());
+    const double scale =
+        Multiplier(call.NumberIn(1, 1), b_scale[b_scale.size() == 1 ? 0 : i % columns], call.NumberIn(6, 1));
+    product.values[i] = Requantized(product.values[i], scale, call.NumberIn(7, 0), zero->dtype());
   }
   return HostValue(FromNumbers(zero->dtype(), product.shape, product.values));
 }
@@ -331,12 +303,12 @@ Result<HostValue> RunQLinearConv(OnnxCall& call) {
     return call.Fail("the scale or the bias does not fit the filters");
   std::vector<double> y = Convolve(conv, x, w);
   const auto size = static_cast<size_t>(std::max<int64_t>(1, Product(conv.out)));
-  const double scale = call.NumberIn(1, 1) / call.NumberIn(6, 1);
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t filter = i / size % filters;
     const double sum = y[i] + (bias.empty() ? 0 : bias[filter]);
-    y[i] = Saturated(std::nearbyint(sum * scale * w_scale[w_scale.size() == 1 ? 0 : filter]) + call.NumberIn(7, 0),
-                     zero->dtype());
+    const double scale =
+        Multiplier(call.NumberIn(1, 1), w_scale[w_scale.size() == 1 ? 0 : filter], call.NumberIn(6, 1));
+    y[i] = Requantized(sum, scale, call.NumberIn(7, 0), zero->dtype());
   }
   return HostValue(FromNumbers(zero->dtype(), ShapeOf(conv), y));
 }
@@ -344,11 +316,13 @@ Result<HostValue> RunQLinearConv(OnnxCall& call) {
 constexpr KernelRow kQuantizationKernels[] = {
     {"ConvInteger", RunConvInteger},
     {"DequantizeLinear", RunDequantizeLinear},
+    {"com.microsoft.DequantizeLinear", RunDequantizeLinear},
     {"DynamicQuantizeLinear", RunDynamicQuantizeLinear},
     {"MatMulInteger", RunMatMulInteger},
     {"QLinearConv", RunQLinearConv},
     {"QLinearMatMul", RunQLinearMatMul},
     {"QuantizeLinear", RunQuantizeLinear},
+    {"com.microsoft.QuantizeLinear", RunQuantizeLinear},
 };
 
 }  // namespace

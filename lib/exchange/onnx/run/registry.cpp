@@ -6,6 +6,7 @@
 
 #include "exchange/onnx/import/op_table.h"
 #include "exchange/onnx/import/opaque_call.h"
+#include "exchange/onnx/run/definitions.h"
 #include "exchange/onnx/run/kernels.h"
 #include "iropt/runtime/packed_library.h"
 #include "iropt/support/version.h"
@@ -40,13 +41,14 @@ PackedRegistry MakeOnnxPackedFuncs() {
       imported.insert(fmt::format("{}{}", domain, row.name));
     }
   }
+  for (const DefinitionRow& row : Definitions()) imported.insert(std::string(row.name));
   for (const std::string& name : imported) {
     registry.Set(fmt::format("{}{}", kOpaquePrefix, name),
                  [](PackedCall& call) { return RunOperator(call, nullptr, true); });
   }
   for (const std::span<const KernelRow> family :
-       {LoopKernels(), MathematicsKernels(), QuantizationKernels(), RecurrentKernels(), ResizeKernels(),
-        SelectionKernels(), TrainingKernels()}) {
+       {AttentionKernels(), LoopKernels(), MathematicsKernels(), QuantizationKernels(), QuantizedElementKernels(),
+        RecurrentKernels(), ResizeKernels(), SelectionKernels(), TrainingKernels()}) {
     for (const KernelRow& row : family) {
       registry.Set(fmt::format("{}{}", kOpaquePrefix, row.name),
                    [kernel = row.kernel, is_imported = imported.contains(row.name)](PackedCall& call) {

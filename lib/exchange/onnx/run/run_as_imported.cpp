@@ -51,7 +51,7 @@ Result<std::optional<HostValue>> RunAsImported(OnnxCall& call) {
   DiagnosticEngine diagnostics(&buffer);
   IRContext types;  // goes with what is made here
   const IRContext::Scope in_context(types);
-  ImportContext context{.model = model, .tensors = tensors, .diagnostics = diagnostics};
+  ImportContext context{.model = model, .tensors = tensors, .diagnostics = diagnostics, .defines = true};
   FunctionImporter importer(context);
   Scope scope;
   for (size_t i = 0; i < call.num_inputs(); ++i) {

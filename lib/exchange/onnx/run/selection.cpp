@@ -10,6 +10,7 @@
 
 #include "exchange/onnx/run/kernels.h"
 #include "exchange/onnx/run/numbers.h"
+#include "exchange/onnx/tensors.h"
 
 namespace iropt::onnx {
 
@@ -291,9 +292,54 @@ Result<HostValue> RunMaxUnpool(OnnxCall& call) {
   return HostValue(FromNumbers(call.In(0)->dtype(), result, y));
 }
 
+// A cache of which some steps of each batch are written: cache, steps, the first place of each batch.
+Result<HostValue> RunTensorScatter(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> cache, call.NumbersIn(0));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> update, call.NumbersIn(1));
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> given = call.In(1)->shape();
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t wanted = call.Int("axis", -2);
+  const int64_t axis = wanted < 0 ? wanted + rank : wanted;
+  if (axis < 1 || axis >= rank || given.size() != shape.size()) return call.Fail("the axis is out of range");
+  const auto at = static_cast<size_t>(axis);
+  std::vector<int64_t> begins(static_cast<size_t>(shape[0]), 0);
+  if (call.In(2) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(begins, call.IntsIn(2));
+  }
+  std::vector<int64_t> expected(shape.begin(), shape.end());
+  expected[at] = given[at];
+  if (!std::ranges::equal(expected, given) || static_cast<int64_t>(begins.size()) != shape[0])
+    return call.Fail("the steps do not fit the cache");
+  const bool circular = call.String("mode", "linear") == "circular";
+  const int64_t inner = Product(shape.subspan(at + 1));
+  const int64_t outer = Product(shape.first(at));
+  for (int64_t row = 0; row < outer; ++row) {
+    for (int64_t step = 0; step < given[at]; ++step) {
+      int64_t to = begins[static_cast<size_t>(row / (outer / shape[0]))] + step;
+      if (circular && shape[at] > 0) to %= shape[at];
+      if (to < 0 || to >= shape[at]) return call.Fail("the steps do not fit the cache");
+      std::copy_n(update.begin() + (row * given[at] + step) * inner, inner,
+                  cache.begin() + (row * shape[at] + to) * inner);
+    }
+  }
+  return HostValue(FromNumbers(call.In(0)->dtype(), shape, cache));
+}
+
+// The same bytes as elements of another type.
+Result<HostValue> RunBitCast(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorIn(0));
+  const std::optional<DataType> dtype = DataTypeOf(static_cast<ElementType>(call.Int("to")));
+  if (!dtype || dtype->bits != x->dtype().bits) return call.Fail("the elements are not of the same size");
+  auto result = NDArray::Make(*dtype, x->shape());
+  std::copy_n(reinterpret_cast<const char*>(x->data()), x->num_bytes(),
+              reinterpret_cast<char*>(result->mutable_data()));
+  return HostValue(Tensor(std::move(result)));
+}
+
 constexpr KernelRow kSelectionKernels[] = {
-    {"Compress", RunCompress},   {"MaxPool", RunMaxPool},
-    {"MaxUnpool", RunMaxUnpool}, {"NonMaxSuppression", RunNonMaxSuppression},
+    {"BitCast", RunBitCast}, {"TensorScatter", RunTensorScatter}, {"Compress", RunCompress},
+    {"MaxPool", RunMaxPool}, {"MaxUnpool", RunMaxUnpool},         {"NonMaxSuppression", RunNonMaxSuppression},
     {"Unique", RunUnique},
 };
 

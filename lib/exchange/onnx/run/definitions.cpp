@@ -1,0 +1,192 @@
+// Operators that stay calls, so that they are written as they were, and are run as compositions of operators of Relax.
+
+#include "exchange/onnx/run/definitions.h"
+
+#include <cmath>
+
+#include "exchange/onnx/ops/common.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/index.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/roots.h"
+#include "iropt/op/ops/trigonometric.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// ---- Activations
+
+const Expr* Biased(OpImport& op, const Expr* x, size_t bias) { return op.Has(bias) ? Add(op, x, op.In(bias)) : x; }
+
+Value DefineGelu(OpImport& op) { return op.Call(op::kNnGelu, {Biased(op, op.In(0), 1)}); }
+Value DefineFastGelu(OpImport& op) { return op.Call(op::kNnGeluTanh, {Biased(op, op.In(0), 1)}); }
+
+Value DefineQuickGelu(OpImport& op) {
+  const Expr* x = op.In(0);
+  const Expr* scaled = Multiply(op, x, ScalarLike(op, x, op.Float("alpha", static_cast<double>(1.702F))));
+  return Multiply(op, x, op.Call(op::kSigmoid, {scaled}));
+}
+
+// ---- Normalizations
+
+struct Normalized {
+  const Expr* y = nullptr;
+  const Expr* mean = nullptr;
+  const Expr* inverse_deviation = nullptr;
+};
+
+// Over the last axes, from `axis` on; computed in float32.
+Normalized Normalize(OpImport& op, const Expr* input, int64_t axis, double epsilon, bool centers) {
+  const std::vector<int64_t> axes = Iota(axis, OpImport::TensorOf(input)->ndim);
+  const Expr* x = op.Cast(input, DataType::Float(32));
+  Normalized result;
+  if (centers) {
+    result.mean = Reduce(op, op::kMean, x, axes, true);
+    x = Subtract(op, x, result.mean);
+  }
+  const Expr* variance = Reduce(op, op::kMean, Multiply(op, x, x), axes, true);
+  result.inverse_deviation = op.Call(op::kRsqrt, {Add(op, variance, ScalarLike(op, variance, epsilon))});
+  result.y = op.Cast(Multiply(op, x, result.inverse_deviation), OpImport::TensorOf(input)->dtype);
+  return result;
+}
+
+// The outputs of a node that come from several values; those that are left out may be null.
+Value Outputs(OpImport& op, std::initializer_list<const Expr*> values) {
+  if (op.num_outputs() <= 1) return *values.begin();
+  std::vector<const Expr*> fields;
+  for (const Expr* value : values) {
+    if (fields.size() < op.num_outputs()) fields.push_back(value ? value : *values.begin());
+  }
+  return op.Tuple(fields);
+}
+
+// Data, scale -> y, inverse deviation
+Value DefineSimplifiedLayerNormalization(OpImport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 1) return {};
+  const double epsilon = op.Float("epsilon", static_cast<double>(1e-5F));
+  const Normalized norm = Normalize(op, op.In(0), op.Axis(op.Int("axis", -1), rank), epsilon, false);
+  return Outputs(op, {Multiply(op, norm.y, op.In(1)), norm.inverse_deviation});
+}
+
+constexpr double kSkipEpsilon = static_cast<double>(1e-12F);
+
+// Data, what is added to it, scale, shift, bias -> y, mean, inverse deviation, the sum
+Value DefineSkipLayerNormalization(OpImport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 1) return {};
+  const Expr* sum = Biased(op, Add(op, op.In(0), op.In(1)), 4);
+  const Normalized norm = Normalize(op, sum, rank - 1, op.Float("epsilon", kSkipEpsilon), true);
+  const Expr* y = Biased(op, Multiply(op, norm.y, op.In(2)), 3);
+  return Outputs(op, {y, norm.mean, norm.inverse_deviation, sum});
+}
+
+// Data, what is added to it, scale, bias -> y, mean, inverse deviation, the sum
+Value DefineSkipSimplifiedLayerNormalization(OpImport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 1) return {};
+  const Expr* sum = Biased(op, Add(op, op.In(0), op.In(1)), 3);
+  const Normalized norm = Normalize(op, sum, rank - 1, op.Float("epsilon", kSkipEpsilon), false);
+  return Outputs(op, {Multiply(op, norm.y, op.In(2)), nullptr, norm.inverse_deviation, sum});
+}
+
+const Expr* Rows(OpImport& op, const Expr* table, const Expr* indices) {
+  return op.Call(op::kTake, {table, indices}, OpImport::Attrs<TakeAttrs>(op::kTake, {.axis = int64_t{0}}));
+}
+
+// Words, segments, tables of words, positions and segments, scale, shift, mask, positions -> y, lengths, the sum
+Value DefineEmbedLayerNormalization(OpImport& op) {
+  const auto ids = op.Dims(0);
+  if (!ids || ids->size() != 2) return {};
+  const Expr* positions = op.Has(8) ? op.In(8) : op.IntTensor(Iota(0, (*ids)[1]), {1, (*ids)[1]});
+  const Expr* sum = Add(op, Rows(op, op.In(2), op.In(0)), Rows(op, op.In(3), positions));
+  if (op.Has(1) && op.Has(4)) sum = Add(op, sum, Rows(op, op.In(4), op.In(1)));
+  const Normalized norm = Normalize(op, sum, 2, op.Float("epsilon", kSkipEpsilon), true);
+  const Expr* y = Add(op, Multiply(op, norm.y, op.In(5)), op.In(6));
+  const int64_t batch[] = {(*ids)[0]};
+  const Expr* lengths = op.Has(7) ? Reduce(op, op::kSum, op.In(7), {1}, false)
+                                  : op.Call(op::kZeros, {op.Shape(batch)},
+                                            OpImport::Attrs<InitAttrs>(op::kZeros, {.dtype = DataType::Int(32)}));
+  return Outputs(op, {y, lengths, sum});
+}
+
+// ---- Products
+
+const Expr* SwapLastAxes(OpImport& op, const Expr* x, bool swaps) {
+  const int rank = OpImport::TensorOf(x)->ndim;
+  if (!swaps || rank < 2) return x;
+  std::vector<int64_t> axes = Iota(0, rank);
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return op.Transpose(x, axes);
+}
+
+// The dimension before the last one comes first.
+const Expr* MoveBatchLast(OpImport& op, const Expr* x, bool moves) {
+  const int rank = OpImport::TensorOf(x)->ndim;
+  if (!moves || rank < 3) return x;
+  std::vector<int64_t> axes = Iota(1, rank - 1);
+  axes.push_back(0);
+  axes.push_back(rank - 1);
+  return op.Transpose(x, axes);
+}
+
+Value DefineFusedMatMul(OpImport& op) {
+  if (op.Rank(0) < 1 || op.Rank(1) < 1) return {};
+  const Expr* a = MoveBatchLast(op, op.In(0), op.Int("transBatchA") != 0);
+  const Expr* b = MoveBatchLast(op, op.In(1), op.Int("transBatchB") != 0);
+  const Expr* product =
+      op.Call(op::kMatmul, {SwapLastAxes(op, a, op.Int("transA") != 0), SwapLastAxes(op, b, op.Int("transB") != 0)});
+  return Multiply(op, product, ScalarLike(op, product, op.Float("alpha", 1)));
+}
+
+const Expr* Activated(OpImport& op, const Expr* x) {
+  const std::string_view name = op.String("activation");
+  if (name.empty()) return x;
+  if (name == "Relu") return op.Call(op::kNnRelu, {x});
+  if (name == "Sigmoid") return op.Call(op::kSigmoid, {x});
+  if (name == "Tanh") return op.Call(op::kTanh, {x});
+  if (name != "LeakyRelu") return nullptr;
+  return Where(op, op.Call(op::kLess, {x, ScalarLike(op, x, 0)}),
+               Multiply(op, x, ScalarLike(op, x, op.Float("activation_alpha", static_cast<double>(0.01F)))), x);
+}
+
+Value DefineFusedGemm(OpImport& op) {
+  const Expr* a = SwapLastAxes(op, op.In(0), op.Int("transA") != 0);
+  const Expr* b = SwapLastAxes(op, op.In(1), op.Int("transB") != 0);
+  const Expr* y = op.Call(op::kMatmul, {a, b});
+  y = Multiply(op, y, ScalarLike(op, y, op.Float("alpha", 1)));
+  if (op.Has(2)) y = Add(op, y, Multiply(op, op.In(2), ScalarLike(op, y, op.Float("beta", 1))));
+  return Activated(op, y);
+}
+
+constexpr DefinitionRow kDefinitions[] = {
+    {"SimplifiedLayerNormalization", DefineSimplifiedLayerNormalization},
+    {"RMSNormalization", DefineSimplifiedLayerNormalization},
+    {"com.microsoft.BiasGelu", DefineGelu},
+    {"com.microsoft.EmbedLayerNormalization", DefineEmbedLayerNormalization},
+    {"com.microsoft.FastGelu", DefineFastGelu},
+    {"com.microsoft.FusedGemm", DefineFusedGemm},
+    {"com.microsoft.FusedMatMul", DefineFusedMatMul},
+    {"com.microsoft.Gelu", DefineGelu},
+    {"com.microsoft.QuickGelu", DefineQuickGelu},
+    {"com.microsoft.SkipLayerNormalization", DefineSkipLayerNormalization},
+    {"com.microsoft.SkipSimplifiedLayerNormalization", DefineSkipSimplifiedLayerNormalization},
+};
+
+}  // namespace
+
+std::span<const DefinitionRow> Definitions() { return kDefinitions; }
+
+const DefinitionRow* FindDefinition(std::string_view name) {
+  for (const DefinitionRow& row : kDefinitions) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace iropt::onnx

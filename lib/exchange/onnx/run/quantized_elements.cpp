@@ -1,0 +1,332 @@
+// Quantized operators of onnxruntime on elements and images: the operands are numbers with a scale and a zero point,
+// and so is the result.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "exchange/onnx/run/kernels.h"
+#include "exchange/onnx/run/numbers.h"
+#include "exchange/onnx/run/quantized.h"
+
+namespace iropt::onnx {
+
+DynamicRange QuantizeDynamically(std::span<const double> x) {
+  double least = 0;
+  double greatest = 0;
+  for (const double value : x) {
+    least = std::min(least, value);
+    greatest = std::max(greatest, value);
+  }
+  constexpr DataType kByte = DataType::UInt(8);
+  DynamicRange range{.numbers = {}, .scale = static_cast<double>(static_cast<float>((greatest - least) / 255))};
+  range.zero = range.scale == 0 ? 0 : Saturated(-least / range.scale, kByte);
+  for (const double value : x) {
+    const auto quotient = static_cast<double>(static_cast<float>(value) / static_cast<float>(range.scale));
+    range.numbers.push_back(range.scale == 0 ? 0 : Saturated(std::nearbyint(quotient) + range.zero, kByte));
+  }
+  return range;
+}
+
+namespace {
+
+// An operand: three inputs from this one on.
+Result<std::vector<double>> RealNumbers(const OnnxCall& call, size_t input) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(input));
+  const auto scale = static_cast<float>(call.NumberIn(input + 1, 1));
+  const double zero = call.NumberIn(input + 2, 0);
+  for (double& value : x) value = static_cast<double>(static_cast<float>(value - zero) * scale);
+  return x;
+}
+
+// The result, whose scale and zero point are two inputs from this one on.
+HostValue QuantizedResult(const OnnxCall& call, size_t input, DataType dtype, std::span<const int64_t> shape,
+                          std::vector<double> y) {
+  const auto scale = static_cast<float>(call.NumberIn(input, 1));
+  const double zero = call.NumberIn(input + 1, 0);
+  for (double& value : y)
+    value = Saturated(std::nearbyint(static_cast<double>(static_cast<float>(value) / scale)) + zero, dtype);
+  return FromNumbers(dtype, shape, y);
+}
+
+// ---- Elements
+
+// The shape to which shapes broadcast; nullopt if they do not.
+std::optional<std::vector<int64_t>> BroadcastShape(std::initializer_list<std::span<const int64_t>> shapes) {
+  std::vector<int64_t> result;
+  for (const std::span<const int64_t> shape : shapes) {
+    if (shape.size() > result.size()) result.insert(result.begin(), shape.size() - result.size(), 1);
+    for (size_t i = 0; i < shape.size(); ++i) {
+      int64_t& dim = result[result.size() - shape.size() + i];
+      if (dim != shape[i] && dim != 1 && shape[i] != 1) return std::nullopt;
+      if (dim == 1) dim = shape[i];
+    }
+  }
+  return result;
+}
+
+// The place in a tensor of the element at a place of what it broadcasts to.
+size_t PlaceIn(std::span<const int64_t> shape, std::span<const int64_t> whole, int64_t place) {
+  int64_t at = 0;
+  int64_t stride = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int64_t dim = shape[shape.size() - 1 - i];
+    const int64_t size = whole[whole.size() - 1 - i];
+    if (dim != 1) at += place % size * stride;
+    stride *= dim;
+    place /= size;
+  }
+  return static_cast<size_t>(at);
+}
+
+template <class F>
+Result<HostValue> RunQuantizedBinary(OnnxCall& call, F&& f) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, RealNumbers(call, 0));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, RealNumbers(call, 3));
+  const std::span<const int64_t> a_shape = call.In(0)->shape();
+  const std::span<const int64_t> b_shape = call.In(3)->shape();
+  const auto shape = BroadcastShape({a_shape, b_shape});
+  if (!shape) return call.Fail("the operands cannot be broadcast");
+  std::vector<double> y;
+  for (int64_t i = 0; i < Product(*shape); ++i)
+    y.push_back(f(a[PlaceIn(a_shape, *shape, i)], b[PlaceIn(b_shape, *shape, i)]));
+  return QuantizedResult(call, 6, call.In(0)->dtype(), *shape, std::move(y));
+}
+
+Result<HostValue> RunQLinearAdd(OnnxCall& call) { return RunQuantizedBinary(call, std::plus<>()); }
+Result<HostValue> RunQLinearMul(OnnxCall& call) { return RunQuantizedBinary(call, std::multiplies<>()); }
+
+template <class F>
+Result<HostValue> RunQuantizedUnary(OnnxCall& call, F&& f) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> x, RealNumbers(call, 0));
+  for (double& value : x) value = f(value);
+  return QuantizedResult(call, 3, call.In(0)->dtype(), call.In(0)->shape(), std::move(x));
+}
+
+Result<HostValue> RunQLinearSigmoid(OnnxCall& call) {
+  return RunQuantizedUnary(call, [](double x) { return 1 / (1 + std::exp(-x)); });
+}
+Result<HostValue> RunQLinearLeakyRelu(OnnxCall& call) {
+  const double alpha = call.Float("alpha", static_cast<double>(0.01F));
+  return RunQuantizedUnary(call, [&](double x) { return x < 0 ? alpha * x : x; });
+}
+
+// Along the axis; before version 13 along all axes from it on, which are one.
+Result<HostValue> RunQLinearSoftmax(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> x, RealNumbers(call, 0));
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t given = call.Int("axis", -1);
+  const int64_t axis = given < 0 ? given + rank : given;
+  if (axis < 0 || axis >= rank) return call.Fail("the axis is out of range");
+  const auto at = static_cast<size_t>(axis);
+  const bool is_one = call.Int("opset") < 13;
+  const int64_t inner = is_one ? 1 : Product(shape.subspan(at + 1));
+  const int64_t length = is_one ? Product(shape.subspan(at)) : shape[at];
+  for (int64_t row = 0; row < static_cast<int64_t>(x.size()) / std::max<int64_t>(1, length); ++row) {
+    double* first = x.data() + row / inner * length * inner + row % inner;
+    double greatest = *first;
+    for (int64_t i = 0; i < length; ++i) greatest = std::max(greatest, first[i * inner]);
+    double sum = 0;
+    for (int64_t i = 0; i < length; ++i) sum += first[i * inner] = std::exp(first[i * inner] - greatest);
+    for (int64_t i = 0; i < length; ++i) first[i * inner] /= sum;
+  }
+  return QuantizedResult(call, 3, call.In(0)->dtype(), shape, std::move(x));
+}
+
+// condition, x and its scale and zero point, y and its, those of the result
+Result<HostValue> RunQLinearWhere(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> condition, call.NumbersIn(0));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, RealNumbers(call, 1));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> y, RealNumbers(call, 4));
+  const std::span<const int64_t> shapes[] = {call.In(0)->shape(), call.In(1)->shape(), call.In(4)->shape()};
+  const auto shape = BroadcastShape({shapes[0], shapes[1], shapes[2]});
+  if (!shape) return call.Fail("the operands cannot be broadcast");
+  std::vector<double> result;
+  for (int64_t i = 0; i < Product(*shape); ++i) {
+    const bool is_x = condition[PlaceIn(shapes[0], *shape, i)] != 0;
+    result.push_back(is_x ? x[PlaceIn(shapes[1], *shape, i)] : y[PlaceIn(shapes[2], *shape, i)]);
+  }
+  return QuantizedResult(call, 7, call.In(1)->dtype(), *shape, std::move(result));
+}
+
+// The scale and the zero point of the result, and then three inputs for each part.
+Result<HostValue> RunQLinearConcat(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor first, call.TensorIn(2));
+  std::vector<int64_t> shape(first->shape().begin(), first->shape().end());
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t given = call.Int("axis");
+  const int64_t axis = given < 0 ? given + rank : given;
+  if (axis < 0 || axis >= rank) return call.Fail("the axis is out of range");
+  const auto at = static_cast<size_t>(axis);
+  shape[at] = 0;
+  std::vector<std::vector<double>> parts;
+  std::vector<int64_t> lengths;
+  for (size_t i = 2; i < call.num_inputs(); i += 3) {
+    IROPT_ASSIGN_OR_RETURN(parts.emplace_back(), RealNumbers(call, i));
+    const std::span<const int64_t> part = call.In(i)->shape();
+    if (part.size() != shape.size()) return call.Fail("the parts do not fit each other");
+    shape[at] += part[at];
+    lengths.push_back(Product(part.subspan(at)));
+  }
+  std::vector<double> y;
+  for (int64_t row = 0; row < Product(std::span(shape).first(at)); ++row) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if ((row + 1) * lengths[i] > static_cast<int64_t>(parts[i].size()))
+        return call.Fail("the parts do not fit each other");
+      y.insert(y.end(), parts[i].begin() + row * lengths[i], parts[i].begin() + (row + 1) * lengths[i]);
+    }
+  }
+  return QuantizedResult(call, 0, first->dtype(), shape, std::move(y));
+}
+
+// ---- Images
+
+Result<HostValue> RunQLinearGlobalAveragePool(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, RealNumbers(call, 0));
+  std::vector<int64_t> shape(call.In(0)->shape().begin(), call.In(0)->shape().end());
+  if (shape.size() < 3) return call.Fail("the operand is not an image");
+  const bool channels_last = call.Int("channels_last") != 0;
+  const int64_t channels = channels_last ? shape.back() : shape[1];
+  const size_t first = channels_last ? 1 : 2;
+  const int64_t pixels = Product(std::span(shape).subspan(first, shape.size() - 2));
+  std::vector<double> y;
+  for (int64_t i = 0; i < shape[0] * channels; ++i) {
+    double sum = 0;
+    for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+      const int64_t place =
+          channels_last ? (i / channels * pixels + pixel) * channels + i % channels : i * pixels + pixel;
+      sum += x[static_cast<size_t>(place)];
+    }
+    y.push_back(sum / static_cast<double>(pixels));
+  }
+  std::fill_n(shape.begin() + static_cast<std::ptrdiff_t>(first), shape.size() - 2, 1);
+  return QuantizedResult(call, 3, call.In(0)->dtype(), shape, std::move(y));
+}
+
+// ---- Products
+
+// Adds the bias, one number for each column, if there is one.
+Status AddBias(const OnnxCall& call, size_t input, MatrixProduct& product) {
+  if (call.In(input) == nullptr) return {};
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> bias, call.NumbersIn(input));
+  if (static_cast<int64_t>(bias.size()) != product.shape.back()) return call.Fail("the bias does not fit the columns");
+  for (size_t i = 0; i < product.values.size(); ++i) product.values[i] += bias[i % bias.size()];
+  return {};
+}
+
+Status Scale(const OnnxCall& call, double scale, size_t input, MatrixProduct& product) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> scales, call.NumbersIn(input));
+  const auto columns = static_cast<size_t>(product.shape.back());
+  if (scales.size() != 1 && scales.size() != columns) return call.Fail("the scale does not fit the columns");
+  for (size_t i = 0; i < product.values.size(); ++i)
+    product.values[i] *= scale * scales[scales.size() == 1 ? 0 : i % columns];
+  return {};
+}
+
+// a, b, the scales of both, their zero points, a bias
+Result<HostValue> RunMatMulIntegerToFloat(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 4, true));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 5, false));
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, call.In(1)->shape(), b));
+  IROPT_RETURN_IF_ERROR(Scale(call, call.NumberIn(2, 1), 3, product));
+  IROPT_RETURN_IF_ERROR(AddBias(call, 6, product));
+  IROPT_ASSIGN_OR_RETURN(const Tensor scale, call.TensorIn(2));
+  return HostValue(FromNumbers(scale->dtype(), product.shape, product.values));
+}
+
+// a, b, the scale and the zero point of b, a bias
+Result<HostValue> RunDynamicQuantizeMatMul(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> real, call.NumbersIn(0));
+  DynamicRange a = QuantizeDynamically(real);
+  for (double& value : a.numbers) value -= a.zero;
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 3, false));
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
+                         Multiplied(call, call.In(0)->shape(), a.numbers, call.In(1)->shape(), b));
+  IROPT_RETURN_IF_ERROR(Scale(call, a.scale, 2, product));
+  IROPT_RETURN_IF_ERROR(AddBias(call, 4, product));
+  return HostValue(FromNumbers(call.In(0)->dtype(), product.shape, product.values));
+}
+
+// A product of matrices of which the second one is a block of numbers of few bits for each row of the result's columns.
+struct PackedMatrix {
+  int64_t rows = 0;     // of the matrix that is packed: N
+  int64_t columns = 0;  // K
+  int64_t bits = 4;
+  int64_t block = 32;
+  int64_t blocks() const { return (columns + block - 1) / block; }
+};
+
+double BitsAt(const std::vector<double>& bytes, int64_t row_bytes, int64_t row, int64_t column, int64_t bits) {
+  const int64_t per_byte = 8 / bits;
+  const auto byte = static_cast<unsigned>(bytes[static_cast<size_t>(row * row_bytes + column / per_byte)]);
+  return static_cast<double>(byte >> (column % per_byte * bits) & ((1U << bits) - 1));
+}
+
+// The matrix [K, N] as numbers. Inputs: bytes, scales, zero points (bytes, or numbers), the groups of columns.
+Result<std::vector<double>> Unpacked(const OnnxCall& call, const PackedMatrix& matrix) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> bytes, call.NumbersIn(1));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> scales, call.NumbersIn(2));
+  std::vector<double> zeros;
+  if (call.In(3) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(zeros, call.NumbersIn(3));
+  }
+  const bool packed_zeros = call.In(3) != nullptr && call.In(3)->dtype() == DataType::UInt(8);
+  const int64_t row_bytes = matrix.blocks() * matrix.block * matrix.bits / 8;
+  const int64_t zero_bytes = (matrix.blocks() * matrix.bits + 7) / 8;
+  const int64_t needed = matrix.rows * (packed_zeros ? zero_bytes : matrix.blocks());
+  const bool fits = static_cast<int64_t>(bytes.size()) == matrix.rows * row_bytes &&
+                    static_cast<int64_t>(scales.size()) >= matrix.rows * matrix.blocks() &&
+                    (zeros.empty() || static_cast<int64_t>(zeros.size()) >= needed);
+  if (!fits) return call.Fail("the packed matrix does not fit the attributes");
+  std::vector<double> result(static_cast<size_t>(matrix.rows * matrix.columns));
+  for (int64_t row = 0; row < matrix.rows; ++row) {
+    for (int64_t column = 0; column < matrix.columns; ++column) {
+      const int64_t block = column / matrix.block;
+      const auto at = static_cast<size_t>(row * matrix.blocks() + block);
+      double zero = static_cast<double>(int64_t{1} << (matrix.bits - 1));
+      if (!zeros.empty()) zero = packed_zeros ? BitsAt(zeros, zero_bytes, row, block, matrix.bits) : zeros[at];
+      const double value = BitsAt(bytes, row_bytes, row, column, matrix.bits);
+      result[static_cast<size_t>(column * matrix.rows + row)] = (value - zero) * scales[at];
+    }
+  }
+  return result;
+}
+
+Result<HostValue> RunMatMulNBits(OnnxCall& call) {
+  const PackedMatrix matrix{.rows = call.Int("N"),
+                            .columns = call.Int("K"),
+                            .bits = call.Int("bits", 4),
+                            .block = call.Int("block_size", 32)};
+  const bool known = matrix.rows > 0 && matrix.columns > 0 && matrix.block > 0 && matrix.block % 8 == 0;
+  const bool knows_bits = matrix.bits == 2 || matrix.bits == 4 || matrix.bits == 8;
+  if (!known || !knows_bits || call.In(4) != nullptr) return call.Fail("this form of the operator cannot be run");
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, call.NumbersIn(0));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Unpacked(call, matrix));
+  const int64_t b_shape[] = {matrix.columns, matrix.rows};
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, b_shape, b));
+  IROPT_RETURN_IF_ERROR(AddBias(call, 5, product));
+  return HostValue(FromNumbers(call.In(0)->dtype(), product.shape, product.values));
+}
+
+constexpr KernelRow kQuantizedElementKernels[] = {
+    {"com.microsoft.DynamicQuantizeMatMul", RunDynamicQuantizeMatMul},
+    {"com.microsoft.MatMulIntegerToFloat", RunMatMulIntegerToFloat},
+    {"com.microsoft.MatMulNBits", RunMatMulNBits},
+    {"com.microsoft.QLinearAdd", RunQLinearAdd},
+    {"com.microsoft.QLinearConcat", RunQLinearConcat},
+    {"com.microsoft.QLinearGlobalAveragePool", RunQLinearGlobalAveragePool},
+    {"com.microsoft.QLinearLeakyRelu", RunQLinearLeakyRelu},
+    {"com.microsoft.QLinearMul", RunQLinearMul},
+    {"com.microsoft.QLinearSigmoid", RunQLinearSigmoid},
+    {"com.microsoft.QLinearSoftmax", RunQLinearSoftmax},
+    {"com.microsoft.QLinearWhere", RunQLinearWhere},
+};
+
+}  // namespace
+
+std::span<const KernelRow> QuantizedElementKernels() { return kQuantizedElementKernels; }
+
+}  // namespace iropt::onnx

@@ -1,0 +1,294 @@
+"""Cases for onnx_rows.py: operators of onnxruntime's domain, attention and caches."""
+import math
+
+import numpy as np
+from onnx_case import add, f32, i64
+
+MICROSOFT = "com.microsoft"
+E = np.vectorize(math.erf)
+_random = np.random.default_rng(7)
+
+
+def noise(*shape):
+    return f32(_random.standard_normal(shape))
+
+
+def levels(*shape, dtype="uint8"):
+    return _random.integers(0, 255, shape).astype(dtype) if dtype == "uint8" else _random.integers(-127, 127, shape).astype(dtype)
+
+
+def gelu(x):
+    return x * 0.5 * (1 + E(x / math.sqrt(2)))
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def activation_cases():
+    x, bias = noise(2, 3, 8), noise(8)
+    add("Gelu", 1, [x], [f32(gelu(x))], MICROSOFT)
+    add("BiasGelu", 1, [x, bias], [f32(gelu(x + bias))], MICROSOFT)
+    add("QuickGelu", 1, [x], [f32(x * sigmoid(1.5 * x))], MICROSOFT, alpha=1.5)
+    shifted = x + bias
+    add("FastGelu", 1, [x, bias], [f32(0.5 * shifted * (1 + np.tanh(math.sqrt(2 / math.pi) * (shifted + 0.044715 * shifted**3))))],
+        MICROSOFT)
+
+
+def normalization_cases():
+    x, skip, gamma, beta, bias = noise(2, 3, 8), noise(2, 3, 8), noise(8), noise(8), noise(8)
+
+    def layer(v, epsilon):
+        centered = v - v.mean(-1, keepdims=True)
+        return centered / np.sqrt((centered**2).mean(-1, keepdims=True) + epsilon)
+
+    def root(v, epsilon):
+        return v / np.sqrt((v * v).mean(-1, keepdims=True) + epsilon)
+
+    total = x + skip + bias
+    add("SkipLayerNormalization", 1, [x, skip, gamma, beta, bias], [f32(layer(total, 1e-5) * gamma + beta), None, None, f32(total)],
+        MICROSOFT, epsilon=1e-5)
+    add("SkipLayerNormalization", 1, [x, skip[0], gamma], [f32(layer(x + skip[0], 1e-5) * gamma)], MICROSOFT, epsilon=1e-5)
+    add("SkipSimplifiedLayerNormalization", 1, [x, skip, gamma, bias], [f32(root(total, 1e-5) * gamma), None, None, f32(total)],
+        MICROSOFT, epsilon=1e-5)
+    add("SimplifiedLayerNormalization", 17, [x, gamma], [f32(root(x, 1e-3) * gamma)], epsilon=1e-3, axis=-1, stash_type=1)
+    words, positions, segments = noise(9, 8), noise(5, 8), noise(2, 8)
+    ids, kinds = np.array([[1, 8, 3], [0, 2, 2]], "int32"), np.array([[0, 0, 1], [1, 0, 1]], "int32")
+    mask = np.array([[1, 1, 0], [1, 1, 1]], "int32")
+    embedded = words[ids] + positions[:3] + segments[kinds]
+    add("EmbedLayerNormalization", 1, [ids, kinds, words, positions, segments, gamma, beta, mask],
+        [f32(layer(embedded, 1e-5) * gamma + beta), np.array([2, 3], "int32")], MICROSOFT, epsilon=1e-5)
+
+
+def product_cases():
+    a, b = noise(2, 4, 3), noise(2, 5, 4)
+    add("FusedMatMul", 1, [a, b], [f32(0.5 * np.swapaxes(a, 1, 2) @ np.swapaxes(b, 1, 2))], MICROSOFT, alpha=0.5, transA=1, transB=1)
+    left, right, c = noise(3, 4), noise(5, 4), noise(5)
+    add("FusedGemm", 1, [left, right, c], [f32(np.maximum(0.5 * left @ right.T + 2 * c, 0))], MICROSOFT, activation="Relu", alpha=0.5,
+        beta=2.0, transB=1)
+    k, n, block = 32, 3, 16
+    packed = levels(n, k // block, block // 2)
+    scales, zeros = f32(0.01) * noise(n * (k // block)), levels(n * (k // block) // 2)
+    numbers = np.stack([packed & 15, packed >> 4], -1).reshape(n, k)
+    points = np.stack([zeros & 15, zeros >> 4], -1).reshape(n, k // block)
+    x = noise(2, k)
+
+    def product(zero_points):
+        return f32(x @ ((f32(numbers) - np.repeat(zero_points, block, 1)) * np.repeat(scales.reshape(n, -1), block, 1)).T)
+
+    add("MatMulNBits", 1, [x, packed, scales, zeros], [product(f32(points))], MICROSOFT, K=k, N=n, bits=4, block_size=block)
+    add("MatMulNBits", 1, [x, packed, scales], [product(f32(8 + 0 * points))], MICROSOFT, K=k, N=n, bits=4, block_size=block)
+    wide = levels(n, k // block, block)
+    exact = (f32(wide.reshape(n, k)) - 128) * np.repeat(scales.reshape(n, -1), block, 1)
+    add("MatMulNBits", 1, [x, wide, scales], [f32(x @ exact.T)], MICROSOFT, K=k, N=n, bits=8, block_size=block)
+
+
+def saturated(x, dtype):
+    limits = np.iinfo(dtype)
+    return np.clip(np.round(x), limits.min, limits.max).astype(dtype)
+
+
+def quantized_cases():
+    a, b = levels(2, 3, 4), levels(3, 1)
+    pairs = [a, f32(0.5), np.array(10, "uint8"), b, f32(0.25), np.array(2, "uint8"), f32(0.75), np.array(5, "uint8")]
+    real_a, real_b = (f32(a) - 10) * f32(0.5), (f32(b) - 2) * f32(0.25)
+
+    def result(x, scale=0.75, zero=5, dtype="uint8"):
+        return saturated(np.round(f32(x) / f32(scale)) + zero, dtype)
+
+    add("QLinearAdd", 1, pairs, [result(real_a + real_b)], MICROSOFT)
+    add("QLinearMul", 1, [*pairs[:6], f32(20), np.array(5, "uint8")], [result(real_a * real_b, 20)], MICROSOFT)
+    unary = [a, f32(0.05), np.array(100, "uint8")]
+    real = (f32(a) - 100) * f32(0.05)
+    add("QLinearSigmoid", 1, [*unary, f32(1 / 256), np.array(0, "uint8")], [result(sigmoid(real), 1 / 256, 0)], MICROSOFT)
+    add("QLinearLeakyRelu", 1, [*unary, f32(0.05), np.array(20, "uint8")], [result(np.where(real < 0, real * f32(0.1), real), 0.05, 20)],
+        MICROSOFT, alpha=0.1)
+    exponents = np.exp(real - real.max(-1, keepdims=True))
+    add("QLinearSoftmax", 1, [*unary, f32(1 / 256), np.array(0, "uint8")], [result(exponents / exponents.sum(-1, keepdims=True), 1 / 256, 0)],
+        MICROSOFT, axis=-1, opset=13)
+    image = levels(1, 2, 3, 3)
+    mean = ((f32(image) - 10) * f32(0.5)).mean((2, 3), keepdims=True)
+    add("QLinearGlobalAveragePool", 1, [image, f32(0.5), np.array(10, "uint8"), f32(0.5), np.array(3, "uint8")], [result(mean, 0.5, 3)],
+        MICROSOFT, channels_last=0)
+    other = levels(2, 1, 4)
+    joined = np.concatenate([real_a, (f32(other) - 2) * f32(0.25)], 1)
+    add("QLinearConcat", 1, [f32(0.75), np.array(5, "uint8"), a, f32(0.5), np.array(10, "uint8"), other, f32(0.25), np.array(2, "uint8")],
+        [result(joined)], MICROSOFT, axis=1)
+    keep = np.array([[True], [False], [True]])
+    chosen = np.where(keep, real_a, real_b)
+    add("QLinearWhere", 1, [keep, *pairs], [result(chosen)], MICROSOFT)
+    signed, scales = levels(4, 3, dtype="int8"), f32([0.1, 0.2, 0.3])
+    add("QuantizeLinear", 1, [noise(2, 3) * 0 + f32([1, -2, 3]), f32(0.1), np.array(7, "uint8")],
+        [np.array([[17, 0, 37]] * 2, "uint8")], MICROSOFT)
+    add("DequantizeLinear", 1, [signed, f32(0.1), np.array(7, "int8")], [f32((f32(signed) - 7) * f32(0.1))], MICROSOFT)
+    rows = levels(2, 4)
+    product = (rows.astype("int32") - 3) @ (signed.astype("int32") - np.array([1, 2, 3]))
+    add("MatMulIntegerToFloat", 1, [rows, signed, f32(0.5), scales, np.array(3, "uint8"), np.array([1, 2, 3], "int8"), f32([1, 2, 3])],
+        [f32(product * 0.5 * scales + [1, 2, 3])], MICROSOFT)
+    x = noise(2, 4)
+    low, high = min(0, x.min()), max(0, x.max())
+    step = f32((high - low) / 255)
+    zero = np.round(-low / step)
+    dynamic = np.clip(np.round(x / step) + zero, 0, 255) - zero
+    add("DynamicQuantizeMatMul", 1, [x, signed, scales, None, f32([1, 2, 3])], [f32(dynamic @ f32(signed) * step * scales + [1, 2, 3])],
+        MICROSOFT)
+
+
+def attend(query, key, value, scale=None, bias=0.0, softcap=0.0):
+    """Of [batch, heads, steps, size]; fewer heads of keys are shared."""
+    shared = query.shape[1] // key.shape[1]
+    key, value = np.repeat(key, shared, 1), np.repeat(value, shared, 1)
+    scores = query @ np.swapaxes(key, 2, 3) * (scale or 1 / math.sqrt(query.shape[3]))
+    if softcap:
+        scores = softcap * np.tanh(scores / softcap)
+    scores = scores + bias
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = weights / weights.sum(-1, keepdims=True)
+    return weights @ value
+
+
+def split(x, heads):
+    return np.swapaxes(x.reshape(*x.shape[:2], heads, -1), 1, 2)
+
+
+def join(x):
+    return np.swapaxes(x, 1, 2).reshape(x.shape[0], x.shape[2], -1)
+
+
+def causal(queries, keys, window=-1):
+    past = keys - queries
+    at = past + np.arange(queries)[:, None]
+    seen = (np.arange(keys) <= at) & ((window < 0) | (np.arange(keys) > at - window))
+    return np.where(seen, 0, -np.inf)
+
+
+def attention_cases():
+    query, key, value = noise(2, 4, 3, 8), noise(2, 2, 5, 8), noise(2, 2, 5, 6)
+    mask = _random.integers(0, 2, (3, 5)).astype(bool)
+    mask[:, 0] = True
+    add("Attention", 23, [query, key, value, mask], [f32(attend(query, key, value, bias=np.where(mask, 0, -np.inf)))])
+    past_key, past_value = noise(2, 2, 2, 8), noise(2, 2, 2, 8)
+    flat = [noise(2, 3, 32), noise(2, 3, 16), noise(2, 3, 16)]
+    keys, values = np.concatenate([past_key, split(flat[1], 2)], 2), np.concatenate([past_value, split(flat[2], 2)], 2)
+    y = attend(split(flat[0], 4), keys, values, scale=0.3, bias=causal(3, 5))
+    add("Attention", 23, [*flat, None, past_key, past_value], [f32(join(y)), f32(keys), f32(values)], is_causal=1, q_num_heads=4,
+        kv_num_heads=2, scale=0.3)
+    scores = query @ np.swapaxes(np.repeat(key, 2, 1), 2, 3) / math.sqrt(8)
+    capped = attend(query, key, value, bias=np.where(mask, 0, -np.inf), softcap=0.5)
+    add("Attention", 23, [query, key, value, mask], [f32(capped), None, None, f32(scores)], softcap=0.5)
+    added = noise(4, 3, 5)
+    add("Attention", 23, [query, key, value, added], [f32(attend(query, key, value, bias=added)), None, None, f32(scores + added)],
+        qk_matmul_output_mode=2)
+    add("Attention", 24, [query, key, value, added], [f32(attend(query, key, value, bias=added, softcap=0.5)), None, None,
+                                                      f32(0.5 * np.tanh(scores / 0.5))], softcap=0.5, qk_matmul_output_mode=1)
+    seen = np.where(np.arange(5)[None, None, None, :] < np.array([3, 5])[:, None, None, None], 0, -np.inf)
+    add("Attention", 24, [query, key, value, None, None, None, i64([3, 5])], [f32(attend(query, key, value, bias=seen))])
+    data, weights, bias = noise(2, 3, 8), noise(8, 24), noise(24)
+    parts = [split(part, 2) for part in np.split(data @ weights + bias, 3, -1)]
+    lengths = np.array([2, 3], "int32")
+    left_out = np.where(np.arange(3)[None, None, None, :] < lengths[:, None, None, None], 0, -10000)
+    add("Attention", 1, [data, weights, bias, lengths], [f32(join(attend(*parts, bias=left_out)))], MICROSOFT, num_heads=2)
+    add("Attention", 1, [data, weights, bias], [f32(join(attend(*parts, bias=causal(3, 3))))], MICROSOFT, num_heads=2, unidirectional=1)
+    cached = noise(2, 2, 2, 4, 4)
+    longer = [np.concatenate([cached[i], parts[i + 1]], 2) for i in range(2)]
+    add("Attention", 1, [data, weights, bias, None, cached],
+        [f32(join(attend(parts[0], *longer, bias=causal(3, 7)))), f32(np.stack(longer))], MICROSOFT, num_heads=2, unidirectional=1)
+
+
+def grouped_cases():
+    flat = [noise(2, 3, 8), noise(2, 5, 8), noise(2, 5, 8)]
+    bias = noise(24)
+    biased = [split(part + bias[8 * i:8 * i + 8], 2) for i, part in enumerate(flat)]
+    keep = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], "int32")
+    added = noise(1, 2, 3, 5)
+    scores = np.where(keep[:, None, None, :] == 1, 0, -10000) + added
+    add("MultiHeadAttention", 1, [*flat, bias, keep, added], [f32(join(attend(*biased, bias=scores)))], MICROSOFT, num_heads=2)
+    past_key, past_value = noise(2, 2, 4, 4), noise(2, 2, 4, 4)
+    now = [noise(2, 3, 8) for _ in range(3)]
+    keys, values = np.concatenate([past_key, split(now[1], 2)], 2), np.concatenate([past_value, split(now[2], 2)], 2)
+    add("MultiHeadAttention", 1, [*now, None, None, None, past_key, past_value],
+        [f32(join(attend(split(now[0], 2), keys, values))), f32(keys), f32(values)], MICROSOFT, num_heads=2)
+    add("MultiHeadAttention", 1, [*now], [f32(join(attend(*(split(part, 2) for part in now), bias=causal(3, 3))))], MICROSOFT, num_heads=2,
+        unidirectional=1)
+    query, key, value = noise(1, 1, 64), noise(1, 1, 32), noise(1, 1, 32)
+    past = [noise(1, 2, 6, 16), noise(1, 2, 6, 16)]
+    cache = [np.concatenate([past[0], split(key, 2)], 2), np.concatenate([past[1], split(value, 2)], 2)]
+    add("GroupQueryAttention", 1, [query, key, value, *past, np.array([6], "int32"), np.array(7, "int32")],
+        [f32(join(attend(split(query, 4), *cache, bias=causal(1, 7, 4)))), f32(cache[0]), f32(cache[1])], MICROSOFT, num_heads=4,
+        kv_num_heads=2, local_window_size=4)
+    add("GroupQueryAttention", 1, [query, key, value, *past, np.array([6], "int32"), np.array(7, "int32")],
+        [f32(join(attend(split(query, 4), *cache, scale=0.5, softcap=2.0))), f32(cache[0]), f32(cache[1])], MICROSOFT, num_heads=4,
+        kv_num_heads=2, scale=0.5, softcap=2.0)
+    packed_cases()
+    angles = noise(8, 8)
+    cosines, sines = np.cos(angles), np.sin(angles)
+    prompt = [noise(1, 3, 64), noise(1, 3, 32), noise(1, 3, 32)]
+    turned = [rotated(split(prompt[0], 4), cosines[:3], sines[:3]), rotated(split(prompt[1], 2), cosines[:3], sines[:3])]
+    empty = np.zeros((1, 2, 0, 16), "float32")
+    add("GroupQueryAttention", 1, [*prompt, empty, empty, np.array([2], "int32"), np.array(3, "int32"), f32(cosines), f32(sines)],
+        [f32(join(attend(*turned, split(prompt[2], 2), bias=causal(3, 3)))), f32(turned[1]), f32(split(prompt[2], 2))], MICROSOFT,
+        num_heads=4, kv_num_heads=2, do_rotary=1)
+
+
+def packed_cases():
+    """Sequences of different lengths in a cache that has room for them; query, key and value in one tensor."""
+    packed = noise(2, 1, 128)
+    query, key, value = split(packed[..., :64], 4), split(packed[..., 64:96], 2), split(packed[..., 96:], 2)
+    past = [noise(2, 2, 8, 16), noise(2, 2, 8, 16)]
+    lasts = [3, 6]
+    caches = [table.copy() for table in past]
+    outputs = []
+    for batch, last in enumerate(lasts):
+        for table, now in zip(caches, (key, value)):
+            table[batch, :, last:] = 0
+            table[batch, :, last] = now[batch, :, 0]
+        one = slice(batch, batch + 1)
+        outputs.append(join(attend(query[one], caches[0][one, :, :last + 1], caches[1][one, :, :last + 1])))
+    add("GroupQueryAttention", 1, [packed, None, None, *past, np.array(lasts, "int32"), np.array(7, "int32")],
+        [f32(np.concatenate(outputs)), f32(caches[0]), f32(caches[1])], MICROSOFT, num_heads=4, kv_num_heads=2)
+
+
+def rotated(x, cosines, sines, interleaved=False):
+    """Of [batch, heads, steps, size], with rows of the caches for the steps."""
+    half = cosines.shape[-1]
+    y = x.copy()
+    first, second = (slice(0, 2 * half, 2), slice(1, 2 * half, 2)) if interleaved else (slice(0, half), slice(half, 2 * half))
+    a, b = x[..., first], x[..., second]
+    y[..., first], y[..., second] = a * cosines - b * sines, b * cosines + a * sines
+    return y
+
+
+def rotary_cases():
+    x, angles = noise(2, 4, 3, 8), noise(10, 4)
+    cosines, sines = f32(np.cos(angles)), f32(np.sin(angles))
+    positions = i64([[0, 1, 2], [4, 5, 9]])
+    rows = [table[positions][:, None] for table in (cosines, sines)]
+    add("RotaryEmbedding", 23, [x, cosines, sines, positions], [f32(rotated(x, *rows))])
+    given = [f32(np.repeat(row[:, 0], 1, 0)) for row in rows]
+    flat = join(x)
+    add("RotaryEmbedding", 23, [flat, *given], [f32(join(rotated(x, *rows, interleaved=True)))], interleaved=1, num_heads=4)
+    half = [table[:, :2] for table in (cosines, sines)]
+    part = [table[positions][:, None] for table in half]
+    add("RotaryEmbedding", 23, [x, *half, positions], [f32(rotated(x, *part))], rotary_embedding_dim=4)
+    add("RotaryEmbedding", 1, [flat, positions, cosines, sines], [f32(join(rotated(x, *rows)))], MICROSOFT)
+    offset = [table[2:5] for table in (cosines, sines)]
+    add("RotaryEmbedding", 1, [flat, i64([2]), cosines, sines], [f32(join(rotated(x, *offset, interleaved=True)))], MICROSOFT, interleaved=1)
+
+
+def cache_cases():
+    cache, update = noise(2, 2, 6, 4), noise(2, 2, 2, 4)
+    written = cache.copy()
+    for batch, begin in enumerate((1, 5)):
+        for step in range(2):
+            written[batch, :, (begin + step) % 6] = update[batch, :, step]
+    add("TensorScatter", 24, [cache, update, i64([1, 5])], [written], mode="circular")
+    x = f32([[1, 2, 3], [4, 5, 6]])
+    add("CumProd", 26, [x, np.array(1, "int32")], [np.cumprod(x, 1)])
+    add("CumProd", 26, [x, np.array(0, "int32")], [f32([[4, 5, 6], [1, 1, 1]])], exclusive=1, reverse=1)
+    add("BitCast", 26, [x], [x.view("int32")], to=6)
+
+
+def make():
+    for case in (activation_cases, normalization_cases, product_cases, quantized_cases, attention_cases, grouped_cases, rotary_cases,
+                 cache_cases):
+        case()
