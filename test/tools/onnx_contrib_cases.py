@@ -110,6 +110,11 @@ def quantized_cases():
     mean = ((f32(image) - 10) * f32(0.5)).mean((2, 3), keepdims=True)
     add("QLinearGlobalAveragePool", 1, [image, f32(0.5), np.array(10, "uint8"), f32(0.5), np.array(3, "uint8")], [result(mean, 0.5, 3)],
         MICROSOFT, channels_last=0)
+    wide = levels(1, 2, 5, 4)
+    padded = np.pad((f32(wide) - 10) * f32(0.5), ((0, 0), (0, 0), (1, 0), (1, 0)), constant_values=np.nan)
+    pooled = np.stack([np.nanmean(padded[:, :, 2 * i:2 * i + 2, j:j + 3], (2, 3)) for i in range(3) for j in range(3)], -1)
+    add("QLinearAveragePool", 1, [wide, f32(0.5), np.array(10, "uint8"), f32(0.5), np.array(3, "uint8")],
+        [saturated(pooled.reshape(1, 2, 3, 3) / 0.5 + 3, "uint8")], MICROSOFT, kernel_shape=[2, 3], strides=[2, 1], pads=[1, 1, 0, 0])
     other = levels(2, 1, 4)
     joined = np.concatenate([real_a, (f32(other) - 2) * f32(0.25)], 1)
     add("QLinearConcat", 1, [f32(0.75), np.array(5, "uint8"), a, f32(0.5), np.array(10, "uint8"), other, f32(0.25), np.array(2, "uint8")],
@@ -125,6 +130,11 @@ def quantized_cases():
     product = (rows.astype("int32") - 3) @ (signed.astype("int32") - np.array([1, 2, 3]))
     add("MatMulIntegerToFloat", 1, [rows, signed, f32(0.5), scales, np.array(3, "uint8"), np.array([1, 2, 3], "int8"), f32([1, 2, 3])],
         [f32(product * 0.5 * scales + [1, 2, 3])], MICROSOFT)
+    turned, c = levels(3, 4, dtype="int8"), np.array([100, -200, 300], "int32")
+    sums = (rows.astype("int32") - 3) @ (turned.T.astype("int32") - np.array([1, 2, 3])) + c
+    gemm = [rows, f32(0.5), np.array(3, "uint8"), turned, scales, np.array([1, 2, 3], "int8"), c]
+    add("QGemm", 1, gemm, [f32(sums * 0.5 * scales)], MICROSOFT, transB=1)
+    add("QGemm", 1, [*gemm, f32(20), np.array(128, "uint8")], [result(f32(sums * 0.5 * scales), 20, 128)], MICROSOFT, transB=1)
     x = noise(2, 4)
     low, high = min(0, x.min()), max(0, x.max())
     step = f32((high - low) / 255)

@@ -9,10 +9,10 @@
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/create.h"
 #include "iropt/op/ops/exponential.h"
-#include "iropt/op/ops/index.h"
 #include "iropt/op/ops/matmul.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/roots.h"
+#include "iropt/op/ops/slice.h"
 #include "iropt/op/ops/trigonometric.h"
 
 namespace iropt::onnx {
@@ -180,7 +180,7 @@ constexpr DefinitionRow kDefinitions[] = {
 
 }  // namespace
 
-std::span<const DefinitionRow> Definitions() { return kDefinitions; }
+std::span<const DefinitionRow> OpDefinitions() { return kDefinitions; }
 
 const DefinitionRow* FindDefinition(std::string_view name) {
   for (const DefinitionRow& row : kDefinitions) {

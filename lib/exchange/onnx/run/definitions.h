@@ -15,7 +15,7 @@ struct DefinitionRow {
   Value (*define)(OpImport& op);
 };
 
-std::span<const DefinitionRow> Definitions();
+std::span<const DefinitionRow> OpDefinitions();
 // Null if there is none.
 const DefinitionRow* FindDefinition(std::string_view name);
 

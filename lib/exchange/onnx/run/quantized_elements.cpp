@@ -206,6 +206,55 @@ Result<HostValue> RunQLinearGlobalAveragePool(OnnxCall& call) {
   return QuantizedResult(call, 3, call.In(0)->dtype(), shape, std::move(y));
 }
 
+// The places of a window that lie in the image, along one axis: from the first to the one after the last.
+struct Places {
+  int64_t first = 0;
+  int64_t last = 0;
+  int64_t padded = 0;  // the number with those in the padding
+};
+
+Places PlacesOf(int64_t window, int64_t kernel, int64_t stride, int64_t before, int64_t after, int64_t size) {
+  const int64_t begin = window * stride - before;
+  return {std::max<int64_t>(begin, 0), std::min(begin + kernel, size), std::min(begin + kernel, size + after) - begin};
+}
+
+// An image of two axes.
+Result<HostValue> RunQLinearAveragePool(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, RealNumbers(call, 0));
+  const std::span<const int64_t> image = call.In(0)->shape();
+  const std::vector<int64_t> kernel = call.Ints("kernel_shape");
+  std::vector<int64_t> strides = call.Ints("strides");
+  std::vector<int64_t> pads = call.Ints("pads");
+  strides.resize(2, 1);
+  pads.resize(4, 0);
+  const bool known = image.size() == 4 && kernel.size() == 2 && call.String("auto_pad", "NOTSET") == "NOTSET" &&
+                     call.Int("channels_last") == 0 && call.Int("ceil_mode") == 0;
+  if (!known || std::ranges::min(strides) < 1 || std::ranges::min(kernel) < 1 || std::ranges::min(pads) < 0)
+    return call.Fail("this form of the operator cannot be run");
+  std::vector<int64_t> shape = {image[0], image[1], 0, 0};
+  for (size_t i = 0; i < 2; ++i)
+    shape[i + 2] = std::max<int64_t>(0, (image[i + 2] + pads[i] + pads[i + 2] - kernel[i]) / strides[i] + 1);
+  const bool counts_padding = call.Int("count_include_pad") != 0;
+  std::vector<double> y;
+  for (int64_t plane = 0; plane < image[0] * image[1]; ++plane) {
+    for (int64_t window = 0; window < shape[2] * shape[3]; ++window) {
+      const Places rows = PlacesOf(window / shape[3], kernel[0], strides[0], pads[0], pads[2], image[2]);
+      const Places columns = PlacesOf(window % shape[3], kernel[1], strides[1], pads[1], pads[3], image[3]);
+      double sum = 0;
+      for (int64_t row = rows.first; row < rows.last; ++row) {
+        for (int64_t column = columns.first; column < columns.last; ++column)
+          sum += x[static_cast<size_t>((plane * image[2] + row) * image[3] + column)];
+      }
+      const int64_t count =
+          counts_padding ? rows.padded * columns.padded : (rows.last - rows.first) * (columns.last - columns.first);
+      // The zero point is added before the number is rounded.
+      const double mean = count > 0 ? sum / static_cast<double>(count) : 0;
+      y.push_back(Saturated(mean / call.NumberIn(3, 1) + call.NumberIn(4, 0), call.In(0)->dtype()));
+    }
+  }
+  return HostValue(FromNumbers(call.In(0)->dtype(), shape, y));
+}
+
 // ---- Products
 
 // Adds the bias, one number for each column, if there is one.
@@ -250,7 +299,59 @@ Result<HostValue> RunDynamicQuantizeMatMul(OnnxCall& call) {
   return HostValue(FromNumbers(call.In(0)->dtype(), product.shape, product.values));
 }
 
-// A product of matrices of which the second one is a block of numbers of few bits for each row of the result's columns.
+// The elements of a matrix, transposed if the node says so.
+std::vector<double> Oriented(const std::vector<double>& x, std::span<const int64_t> shape, bool transposes) {
+  if (!transposes) return x;
+  std::vector<double> result;
+  for (int64_t column = 0; column < shape[1]; ++column) {
+    for (int64_t row = 0; row < shape[0]; ++row) result.push_back(x[static_cast<size_t>(row * shape[1] + column)]);
+  }
+  return result;
+}
+
+std::vector<int64_t> OrientedShape(std::span<const int64_t> shape, bool transposes) {
+  return transposes ? std::vector{shape[1], shape[0]} : std::vector{shape[0], shape[1]};
+}
+
+// a, b and their scales and zero points, c, the scale and the zero point of the result, without which it is of float32
+Result<HostValue> RunQGemm(OnnxCall& call) {
+  const bool a_turns = call.Int("transA") != 0;
+  const bool b_turns = call.Int("transB") != 0;
+  IROPT_ASSIGN_OR_RETURN(const Tensor a_tensor, call.TensorIn(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor b_tensor, call.TensorIn(3));
+  const std::span<const int64_t> a_shape = a_tensor->shape();
+  const std::span<const int64_t> b_shape = b_tensor->shape();
+  if (a_shape.size() != 2 || b_shape.size() != 2) return call.Fail("the operands are not matrices");
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> a, Centered(call, 0, 2, true));
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> b, call.NumbersIn(3));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b_zero, call.NumbersIn(5));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b_scale, call.NumbersIn(4));
+  b = Oriented(b, b_shape, b_turns);
+  const std::vector<int64_t> turned = OrientedShape(b_shape, b_turns);
+  const auto columns = static_cast<size_t>(turned[1]);
+  const bool fits =
+      (b_zero.size() == 1 || b_zero.size() == columns) && (b_scale.size() == 1 || b_scale.size() == columns);
+  if (!fits) return call.Fail("the scale or the zero point does not fit the columns");
+  for (size_t i = 0; i < b.size(); ++i) b[i] -= b_zero[b_zero.size() == 1 ? 0 : i % columns];
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
+                         Multiplied(call, OrientedShape(a_shape, a_turns), Oriented(a, a_shape, a_turns), turned, b));
+  if (call.In(6) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(const std::vector<double> c, call.NumbersIn(6));
+    for (size_t i = 0; i < product.values.size(); ++i)
+      product.values[i] += c[PlaceIn(call.In(6)->shape(), product.shape, static_cast<int64_t>(i))];
+  }
+  const double scale = call.Float("alpha", 1) * call.NumberIn(1, 1);
+  const DataType dtype = call.In(8) ? call.In(8)->dtype() : DataType::Float(32);
+  for (size_t i = 0; i < product.values.size(); ++i) {
+    const double factor = b_scale[b_scale.size() == 1 ? 0 : i % columns];
+    double& value = product.values[i];
+    value = call.In(8) ? Requantized(value, Multiplier(scale, factor, call.NumberIn(7, 1)), call.NumberIn(8, 0), dtype)
+                       : value * Multiplier(scale, factor, 1);
+  }
+  return HostValue(FromNumbers(dtype, product.shape, product.values));
+}
+
+// A matrix whose rows are blocks of numbers of few bits.
 struct PackedMatrix {
   int64_t rows = 0;     // of the matrix that is packed: N
   int64_t columns = 0;  // K
@@ -315,7 +416,9 @@ constexpr KernelRow kQuantizedElementKernels[] = {
     {"com.microsoft.DynamicQuantizeMatMul", RunDynamicQuantizeMatMul},
     {"com.microsoft.MatMulIntegerToFloat", RunMatMulIntegerToFloat},
     {"com.microsoft.MatMulNBits", RunMatMulNBits},
+    {"com.microsoft.QGemm", RunQGemm},
     {"com.microsoft.QLinearAdd", RunQLinearAdd},
+    {"com.microsoft.QLinearAveragePool", RunQLinearAveragePool},
     {"com.microsoft.QLinearConcat", RunQLinearConcat},
     {"com.microsoft.QLinearGlobalAveragePool", RunQLinearGlobalAveragePool},
     {"com.microsoft.QLinearLeakyRelu", RunQLinearLeakyRelu},

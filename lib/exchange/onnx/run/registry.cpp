@@ -41,7 +41,7 @@ PackedRegistry MakeOnnxPackedFuncs() {
       imported.insert(fmt::format("{}{}", domain, row.name));
     }
   }
-  for (const DefinitionRow& row : Definitions()) imported.insert(std::string(row.name));
+  for (const DefinitionRow& row : OpDefinitions()) imported.insert(std::string(row.name));
   for (const std::string& name : imported) {
     registry.Set(fmt::format("{}{}", kOpaquePrefix, name),
                  [](PackedCall& call) { return RunOperator(call, nullptr, true); });
