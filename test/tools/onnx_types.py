@@ -5,8 +5,9 @@
 
 The models of libonnx-testdata are read in three forms, without the types that they state of their outputs: with the dimensions of their
 inputs, with names for these dimensions, and without shapes of the inputs. In each form the outputs must have a type, whose dtype and
-rank are those of the recorded outputs, and whose dimensions are as long; and what onnx.shape_inference knows ir-opt must know. The exit
-code is 1 if one differs. Needs the Python package onnx (Debian: python3-onnx); without it or the data, nothing is tested.
+rank are those of the recorded outputs, and whose dimensions are as long; and what onnx.shape_inference knows ir-opt must know. The cases of
+onnx_rows.py, of which some are of newer operators and of onnxruntime's, must have the types of their results. The exit code is 1 if one
+differs. Needs the Python package onnx (Debian: python3-onnx); without it or the data, nothing is tested.
 """
 import argparse
 import glob
@@ -16,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+import onnx_row_cases
+import onnx_rows
 from onnx_testdata import DATA, load
 
 FORMS = ("given", "named", "unknown")
@@ -30,6 +33,10 @@ KNOWN = {
 BINDING = re.compile(r"^\s*(\w+): (.*?) = ")
 CAST = re.compile(r"^\s*(\w+)(?:: .*)? = R\.match_cast\(\w+(?:\[\d+\])?, (R\.Tensor\(.*\))\)$")
 NAMES = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "FLOAT16", "bfloat16": "BFLOAT16", "bool": "BOOL"}
+
+
+# Operators whose results have a shape that their inputs' elements decide.
+DECIDED = {"BlackmanWindow", "Compress", "HammingWindow", "HannWindow", "Loop", "MelWeightMatrix", "NonMaxSuppression", "NonZero", "Scan", "StringNormalizer", "Unique", "com.microsoft.GroupQueryAttention"}
 
 
 class Type:
@@ -201,6 +208,29 @@ def check(models, form, folder, onnx):
                 yield f"{form} {name} {i}: {wrong}"
 
 
+def check_cases(ir_opt, text):
+    cases = [case for case in onnx_row_cases.cases() if text in case.full_name]
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "out"))
+        for i, case in enumerate(cases):
+            with open(os.path.join(folder, f"{i}.onnx"), "wb") as file:
+                file.write(onnx_rows.encode(case))
+        command = [ir_opt, *(f"{folder}/{i}.onnx" for i in range(len(cases))), "-emit=tvmscript", "-o", f"{folder}/out/"]
+        subprocess.run(command, check=False, capture_output=True, timeout=600)
+        for i, case in enumerate(cases):
+            path = os.path.join(folder, "out", f"{i}.onnx")
+            expected = [array for array in case.expected if array is not None]
+            types = types_of(path) if os.path.exists(path) else [None] * len(expected)
+            for ours, array in zip(types, expected):
+                name = f"{case.full_name} of version {case.opset}"
+                if ours is None or ours.dtype != array.dtype.name:
+                    yield f"{name}: is {ours}, expected {array.dtype.name}"
+                elif ours.dims is None or len(ours.dims) != array.ndim:
+                    yield f"{name}: is {ours}, expected rank {array.ndim}"
+                elif any(dim != size and (dim is not None or case.full_name not in DECIDED) for dim, size in zip(ours.dims, array.shape)):
+                    yield f"{name}: is {ours}, expected {array.shape}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ir-opt", required=True)
@@ -224,6 +254,9 @@ def main():
             for line in check(models, form, folder, onnx):
                 print(line)
                 failures += 1
+    for line in check_cases(args.ir_opt, args.filter):
+        print(line)
+        failures += 1
     print(f"{len(paths)} models in {len(FORMS)} forms: {failures} types differ")
     return 1 if failures else 0
 
