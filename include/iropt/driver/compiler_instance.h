@@ -114,7 +114,8 @@ class CompilerInstance final : public ModuleConsole {
   void Print(const Module& module, OutputStream& out, const std::string& path = "-") const override;
   // Writes the module in a format, which may not be able to express it. On a terminal, text has no data of big
   // constants, and a remark tells so.
-  Status Write(const Module& module, OutputStream& out, const std::string& path, const Format& format);
+  Status Write(const Module& module, OutputStream& out, const std::string& path, const Format& format,
+               NetworkMode mode = NetworkMode::Auto);
   std::string PrintToString(const Module& module) const;
   std::string ShownText(const Module& module) const override;
   Status PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details) override;

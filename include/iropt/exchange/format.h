@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/diag/source.h"
 #include "iropt/ir/module.h"
@@ -51,6 +52,7 @@ struct WriteRequest {
     const auto given = options ? options->find(name) : FormatOptions::const_iterator();
     return options && given != options->end() ? given->second : std::nullopt;
   }
+  NetworkMode mode = NetworkMode::Auto;  // of batch norms and dropouts
   // That the module was read with: names of what nodes come from. Null: none.
   const SourceManager* sources = nullptr;
 };

@@ -221,7 +221,8 @@ void CompilerInstance::Print(const Module& module, OutputStream& out, const std:
   PrintModule(module, PrintOptionsFor(*this, path), out);
 }
 
-Status CompilerInstance::Write(const Module& module, OutputStream& out, const std::string& path, const Format& format) {
+Status CompilerInstance::Write(const Module& module, OutputStream& out, const std::string& path, const Format& format,
+                               NetworkMode mode) {
   const bool is_shown = path == "-" && !options_.elide_larger_than && isatty(STDOUT_FILENO) != 0 &&
                         &format == &Formats().front().built_in();
   if (is_shown && HasLargerConstant(module, kMostShownBytes)) {
@@ -238,6 +239,7 @@ Status CompilerInstance::Write(const Module& module, OutputStream& out, const st
   const WriteRequest request{.printing = is_shown ? ShownOptions(*this) : PrintOptionsFor(*this, path),
                              .path = path,
                              .options = &options_.format_options,
+                             .mode = mode,
                              .sources = &sources_};
   return format.Write(module, request, out, diagnostics_);
 }

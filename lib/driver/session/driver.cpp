@@ -406,7 +406,8 @@ class Run {
   // Writes the functions that the filter selects if the format cannot be read back, else the whole module.
   Status WriteOutput(const Module& module, const FormatRow& row, OutputStream& out) {
     IROPT_ASSIGN_OR_RETURN(const Format* format, LoadFormat(row));
-    return compiler_.Write(row.reads ? module : setup_.filter().Select(module), out, pair_->output, *format);
+    return compiler_.Write(row.reads ? module : setup_.filter().Select(module), out, pair_->output, *format,
+                           setup_.settings().network_mode());
   }
 
   // Files that passes name by themselves, in a folder that is an option of theirs, are known only now.

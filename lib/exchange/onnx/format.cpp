@@ -12,6 +12,7 @@
 #include "exchange/onnx/export/external_data.h"
 #include "exchange/onnx/import/bind_sizes.h"
 #include "exchange/onnx/import/import.h"
+#include "exchange/onnx/import/sort_nodes.h"
 #include "exchange/onnx/node_places.h"
 #include "iropt/support/version.h"
 
@@ -37,6 +38,7 @@ class OnnxFormat final : public Format {
       return Failure{ErrorCode::Parse};
     }
     if (request.sizes != nullptr && !BindSizes(*model, *request.sizes, diagnostics)) return Failure{ErrorCode::Parse};
+    SortNodes(*model);
     if (request.sources != nullptr) IROPT_RETURN_IF_ERROR(PlaceNodes(*model, request.name, *request.sources));
     TensorReader tensors(request.owner, request.folder);
     return ImportModel(*model, tensors, diagnostics, request.value_names);
@@ -45,7 +47,7 @@ class OnnxFormat final : public Format {
   Status Write(const Module& module, const WriteRequest& request, OutputStream& out,
                DiagnosticEngine& diagnostics) const override {
     const std::unique_ptr<ExportedModel> exported =
-        ExportModel(module, {.opset = OpsetOf(request), .sources = request.sources}, diagnostics);
+        ExportModel(module, {.opset = OpsetOf(request), .mode = request.mode, .sources = request.sources}, diagnostics);
     if (exported == nullptr) return Failure{ErrorCode::IllFormed};
     IROPT_ASSIGN_OR_RETURN(std::optional<AtomicFile> tensors, MoveOutTensors(*exported, request));
     EncodeModel(exported->model, out, [&](size_t i) { Forget(exported->arrays[i]); });

@@ -7,6 +7,7 @@
 #include "exchange/onnx/export/export_context.h"
 #include "exchange/onnx/export/finish_nodes.h"
 #include "exchange/onnx/export/function_exporter.h"
+#include "exchange/onnx/export/verify.h"
 #include "exchange/onnx/import/import.h"
 #include "exchange/onnx/type_text.h"
 #include "iropt/support/version.h"
@@ -17,7 +18,7 @@ namespace {
 
 // For modules that did not come from ONNX.
 constexpr int64_t kDefaultOpset = 17;
-constexpr int64_t kNewestOpset = 25;
+constexpr int64_t kNewestOpset = 28;
 
 // The IR version that came with a version of the operator set, as the standard's table of releases has it.
 int64_t IrVersionFor(int64_t opset) {
@@ -157,7 +158,7 @@ bool ExportMain(const ModuleEntry& main, ExportContext& context) {
 std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOptions& options,
                                            DiagnosticEngine& diagnostics) {
   auto result = std::make_unique<ExportedModel>();
-  ExportContext context(module, *result, options.sources, diagnostics);
+  ExportContext context(module, *result, options, diagnostics);
   const FactsReader facts(module.attrs()->Find(attr::kOnnxModel));
   SetModelFacts(facts, result->model);
   SetOpsets(facts, options, context);
@@ -171,6 +172,10 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   result->arrays.resize(result->model.graph.initializers.size(), nullptr);
   DivideByReciprocals(result->model.graph);
   RemoveDeadNodes(*result);
+  if (const std::optional<std::string> mistake = FindMistake(result->model)) {
+    context.Report(fmt::format("function '{}': {}", main->var->name, *mistake));
+    return nullptr;
+  }
   if (result->model.ir_version < 4) ListInitializersAsInputs(result->model);
   return result;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exchange/onnx/model.h"
+#include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/diag/source.h"
 #include "iropt/ir/module.h"
@@ -15,6 +16,7 @@ namespace iropt::onnx {
 
 struct ExportOptions {
   std::optional<int64_t> opset;            // of ONNX's own operators; by default that of the input
+  NetworkMode mode = NetworkMode::Auto;    // of batch norms
   const SourceManager* sources = nullptr;  // has the names of nodes that were imported; null: there are none
 };
 

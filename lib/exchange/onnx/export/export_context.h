@@ -14,12 +14,13 @@ namespace iropt::onnx {
 
 class ExportContext {
  public:
-  ExportContext(const Module& module, ExportedModel& result, const SourceManager* sources,
+  ExportContext(const Module& module, ExportedModel& result, const ExportOptions& options,
                 DiagnosticEngine& diagnostics)
-      : module_(module), result_(result), sources_(sources), diagnostics_(diagnostics) {}
+      : module_(module), result_(result), sources_(options.sources), mode_(options.mode), diagnostics_(diagnostics) {}
 
   const Module& module() const { return module_; }
   Model& model() { return result_.model; }
+  NetworkMode mode() const { return mode_; }
   // Returns whether a model was read into the module.
   bool came_from_onnx() const;
   // The version of ONNX's own operators.
@@ -56,6 +57,7 @@ class ExportContext {
   const Module& module_;
   ExportedModel& result_;
   const SourceManager* sources_;
+  const NetworkMode mode_;
   DiagnosticEngine& diagnostics_;
   int64_t opset_ = 0;
   std::unordered_set<std::string_view> names_;

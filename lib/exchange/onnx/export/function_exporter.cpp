@@ -238,7 +238,7 @@ bool FunctionExporter::ExportSequence(const Expr* body, ExportedValue& results) 
 bool FunctionExporter::ExportBinding(const Binding* binding) {
   current_ = binding->var;
   if (const auto* cast = As<MatchCast>(binding)) return ExportMatchCast(cast);
-  if (definitions_.IsAbsorbed(binding->var)) return true;
+  if (!definitions_.IsLive(binding->var) || definitions_.IsAbsorbed(binding->var)) return true;
   if (const FusedNode* node = definitions_.FusedAt(binding->var)) return ExportFused(binding->var, *node);
   return ExportValue(binding->var, ValueOf(binding));
 }
@@ -368,16 +368,22 @@ bool FunctionExporter::AddOutputs(const ExportedValue& results, std::span<const 
                                   const Names& outputs, GraphProto& graph) {
   LookupSet<std::string_view> made;
   for (const NodeProto& node : graph.nodes) made.InsertAll(node.outputs);
+  // A model may give its inputs as they are, and list an output twice.
+  const bool is_named = !outputs.empty();
+  for (const ValueInfo& input : graph.inputs) {
+    if (is_named) made.insert(input.name);
+  }
   for (size_t i = 0; i < results.names.size(); ++i) {
     std::string_view name = results.names[i];
     const std::string_view wanted = i < outputs.size() ? outputs[i] : name;
     // A value from outside, a value that is two outputs, or one that got another name.
     if (!made.contains(name) || name != wanted || name.empty()) {
       const std::string_view copy = i < outputs.size() ? wanted : context_.Unique("output");
-      graph.nodes.push_back({.op_type = "Identity", .inputs = {name}, .outputs = {copy}});
+      if (!made.contains(copy)) graph.nodes.push_back({.op_type = "Identity", .inputs = {name}, .outputs = {copy}});
+      made.insert(copy);
       name = copy;
     }
-    made.erase(name);
+    if (!is_named) made.erase(name);
     graph.outputs.push_back(Describe(name, i < types.size() ? types[i] : nullptr));
   }
   return true;
@@ -400,6 +406,7 @@ bool FunctionExporter::ExportGraph(const iropt::Function& function, const Names&
                                    const Names& captured, GraphProto& graph) {
   graph_ = &graph;
   definitions_ = Definitions(function, context_.opset());
+  inference_calls_ = FindInferenceCalls(function, context_.mode());
   const size_t num_inputs = function.params.size() - captured.size();
   for (size_t i = 0; i < function.params.size(); ++i) {
     const Var* param = function.params[static_cast<uint32_t>(i)];

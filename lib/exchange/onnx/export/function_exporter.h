@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "exchange/onnx/export/dim_values.h"
@@ -66,6 +67,8 @@ class FunctionExporter {
   std::string_view Keep(std::string text) { return context_.model().Keep(std::move(text)); }
   // Returns whether anything uses field `i` of the tuple that the current binding binds.
   bool IsFieldUsed(size_t i) const { return definitions_.IsFieldUsed(current_, i); }
+  // Returns whether a batch norm is that of inference by the mode.
+  bool IsInference(const Call& call) const { return inference_calls_.contains(&call); }
   void Report(std::string_view op, std::string_view reason);
 
  private:
@@ -103,6 +106,7 @@ class FunctionExporter {
   DimValues dims_{*this};
   std::unordered_map<const tir::Var*, std::string_view> dim_names_;
   LookupMap<std::string_view, ValueType> stated_;
+  std::unordered_set<const Call*> inference_calls_;
 };
 
 }  // namespace iropt::onnx

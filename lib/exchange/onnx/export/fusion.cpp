@@ -18,15 +18,25 @@ class UseCounter final : public ExprVisitor {
  public:
   explicit UseCounter(Definitions& definitions) : definitions_(definitions) {}
 
-  // The bindings of calls, in order.
+  // The bindings of calls that are used, the last one first.
   const std::vector<std::pair<const Var*, const Call*>>& calls() const { return calls_; }
   // Each variable that is used otherwise than by its fields.
   const std::unordered_set<const Var*>& whole() const { return whole_; }
   const std::vector<const If*>& conditionals() const { return conditionals_; }
 
  protected:
+  // Users first: what only dead bindings use is not used.
+  void VisitSeqExpr(const SeqExpr* sequence) override {
+    VisitExpr(sequence->body);
+    for (uint32_t i = sequence->blocks.size(); i-- > 0;) {
+      const List<const Binding*>& bindings = sequence->blocks[i]->bindings;
+      for (uint32_t k = bindings.size(); k-- > 0;) VisitBinding(bindings[k]);
+    }
+  }
+
   void VisitVarBinding(const VarBinding* binding) override {
     definitions_.values_[binding->var] = {binding->value, binding->span()};
+    if (!definitions_.uses_.contains(binding->var)) return;
     if (const auto* call = As<Call>(binding->value)) calls_.emplace_back(binding->var, call);
     ExprVisitor::VisitVarBinding(binding);
   }
@@ -70,22 +80,22 @@ Definitions::Definitions(const iropt::Function& function, int64_t opset) {
     if (var && uses_[var] == 1 && BeforeScalar(var)) absorbed_.insert(var);
   }
   // Users first, so that the greatest trees are found.
-  for (auto call = counter.calls().rbegin(); call != counter.calls().rend(); ++call) {
-    const auto* op = As<Op>(call->second->op);
-    if (op == nullptr || absorbed_.contains(call->first)) continue;
+  for (const auto& [var, call] : counter.calls()) {
+    const auto* op = As<Op>(call->op);
+    if (op == nullptr || absorbed_.contains(var)) continue;
     for (const FusionRow& row : FusionRows()) {
       if (row.root != op->id || opset < row.since) continue;
       Matcher matcher(*this, opset);
-      std::optional<FusedNode> node = row.match(matcher, *call->second);
+      std::optional<FusedNode> node = row.match(matcher, *call);
       if (!node || !matcher.IsClosed()) continue;
       if (node->op.empty()) node->op = row.op;
       for (const auto& [inner, _] : matcher.inner()) {
         absorbed_.insert(inner);
         node->spans.push_back(SpanOf(inner));
       }
-      node->spans.push_back(SpanOf(call->first));
+      node->spans.push_back(SpanOf(var));
       std::ranges::sort(node->spans, {}, &Span::begin);
-      fused_.try_emplace(call->first, std::move(*node));
+      fused_.try_emplace(var, std::move(*node));
       break;
     }
   }

@@ -44,6 +44,8 @@ class Definitions {
   const FusedNode* FusedAt(const Var* var) const;
   // The tensor of one element that decides a conditional, before it is made a scalar: ONNX takes it as it is.
   const Expr* ConditionOf(const If* conditional) const;
+  // Returns whether the function needs the variable's value.
+  bool IsLive(const Var* var) const { return uses_.contains(var); }
   // Returns whether another variable's fused node computes the value.
   bool IsAbsorbed(const Var* var) const { return absorbed_.contains(var); }
 

@@ -105,13 +105,17 @@ std::string_view OpExport::ShapeOperand(const Expr* shape) {
 // ---- Building
 
 std::string_view OpExport::Scalar(double value, DataType dtype) {
+  if (dtype.is_void()) {
+    exporter_.Report(OpName(), "the dtype of its operand is not known");
+    return {};
+  }
   const iropt::Scalar scalar =
       dtype.is_floating() ? iropt::Scalar::Float(value, dtype) : iropt::Scalar::Int(static_cast<int64_t>(value), dtype);
   return exporter_.context().Initializer(std::shared_ptr<const NDArray>(MakeScalarTensor(scalar)), "");
 }
 
 std::string_view OpExport::Cast(std::string_view x, DataType from, DataType to) {
-  if (from == to) return x;
+  if (from == to || to.is_void()) return x;
   return Add("Cast", {x}, {IntAttribute("to", static_cast<int64_t>(ElementTypeOf(to)))});
 }
 

@@ -186,7 +186,8 @@ Names ExportBatchNorm(OpExport& op) {
   const int rank = op.Rank(0);
   if (rank < 2) return op.Lacks("the rank of its data is not known");
   const int64_t axis = attrs.axis() < 0 ? attrs.axis() + rank : attrs.axis();
-  if (attrs.training()) return op.Lacks("it computes the mean and the variance of its data");
+  if (attrs.training() && !op.exporter().IsInference(op.call()))
+    return op.Lacks("it computes the mean and the variance of its data: -mode=inference takes those that it is given");
   const std::string_view gamma =
       attrs.scale() ? op.In(1) : op.Add("Add", {op.Add("Sub", {op.In(1), op.In(1)}), op.Scalar(1, op.Dtype(1))});
   const std::string_view beta = attrs.center() ? op.In(2) : op.Add("Sub", {op.In(2), op.In(2)});
