@@ -52,6 +52,7 @@ struct ModuleSource {
   std::string_view text;                    // all of the owner, or a part of it
   uint32_t first_line = 1;                  // the number of the part's first line
   const FormatRow* format = nullptr;        // null: detected by FormatOf
+  const FormatRow* output = nullptr;        // that the module is written in, if it is the same; null: another
   std::string folder = {};                  // paths of weights in the text are relative to it; empty: the current one
   std::optional<std::string> weights = {};  // the file of all weights, whatever files the text names
   // The module is the result of this for the one in the text, which it verifies first; null: that one.

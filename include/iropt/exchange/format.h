@@ -27,6 +27,14 @@ namespace iropt {
 // The names of values in a model that is not a text, by the variables of its main function; only those that differ.
 using ValueNames = LookupMap<std::string, std::string>;
 
+// Options that formats have themselves, by the names of their flags.
+using FormatOptions = std::map<std::string, std::optional<std::string>, std::less<>>;
+// The value of an option; nothing if it is not given. `options` may be null.
+inline std::optional<std::string> OptionOf(const FormatOptions* options, std::string_view name) {
+  const auto given = options ? options->find(name) : FormatOptions::const_iterator();
+  return options && given != options->end() ? given->second : std::nullopt;
+}
+
 struct ReadRequest {
   std::string_view contents;                // a text, or the bytes of a binary format
   std::shared_ptr<const FileBuffer> owner;  // keeps the contents alive; constants may refer to it
@@ -37,21 +45,18 @@ struct ReadRequest {
   // Sources in which a reader of a binary format describes what nodes of the IR come from; null: they have no spans.
   SourceManager* sources = nullptr;
   ValueNames* value_names = nullptr;  // gets them; null: they are not needed
+  // The module is written in this format again, with these options.
+  bool is_written_back = false;
+  const FormatOptions* format_options = nullptr;
   ParseOptions options;
 };
-
-// Options that formats have themselves, by the names of their flags.
-using FormatOptions = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 struct WriteRequest {
   PrintOptions printing;
   std::string path = "-";  // of the file that is written; "-": the standard output
   const FormatOptions* options = nullptr;
   // The value of an option of the format; nothing if it is not given.
-  std::optional<std::string> Option(std::string_view name) const {
-    const auto given = options ? options->find(name) : FormatOptions::const_iterator();
-    return options && given != options->end() ? given->second : std::nullopt;
-  }
+  std::optional<std::string> Option(std::string_view name) const { return OptionOf(options, name); }
   NetworkMode mode = NetworkMode::Auto;  // of batch norms and dropouts
   // That the module was read with: names of what nodes come from. Null: none.
   const SourceManager* sources = nullptr;
@@ -84,6 +89,9 @@ struct FormatRow {
   bool is_text = true;  // messages have lines of the file
   // Files of weights have parameters of the function `main` by their names, as the text does not refer to tensors.
   bool weights_are_parameters = false;
+  // By how many bytes passes may make constants grow where a file in this format becomes another one; -1: by any
+  // number.
+  int64_t max_constant_growth = -1;
   // One of the two: the format in this program, or the name of the shared object that has it.
   const Format& (*built_in)() = nullptr;
   const char* library = nullptr;

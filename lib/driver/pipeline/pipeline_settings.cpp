@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "configs/relax.max_constant_growth.h"
 #include "configs/relax.mode.h"
 #include "driver/pipeline/option_paths.h"
 #include "driver/pipeline/pass_names.h"
@@ -176,6 +177,12 @@ bool PipelineSettings::has_only_loop_passes() const { return pass_ && HoldsForAl
 
 std::shared_ptr<PipelineCursor> PipelineSettings::MakeCursor() const {
   return std::make_shared<PipelineCursor>(built_, context_.opt_level);
+}
+
+void PipelineSettings::LimitConstantGrowth(int64_t max_bytes) {
+  if (!stated_growth_) stated_growth_ = context_.Config(config::relax::max_constant_growth);
+  const int64_t limit = *stated_growth_ >= 0 ? *stated_growth_ : max_bytes;
+  static_cast<void>(context_.SetConfig(config::relax::max_constant_growth.name, limit, compiler_.diagnostics()));
 }
 
 NetworkMode PipelineSettings::network_mode() const { return NetworkModeOf(context_.Config(config::relax::mode)); }

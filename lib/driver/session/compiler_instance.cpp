@@ -170,6 +170,8 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
                       .sizes = sizes.empty() ? nullptr : &sizes,
                       .sources = &sources_,
                       .value_names = source.value_names,
+                      .is_written_back = source.output == row,
+                      .format_options = &options_.format_options,
                       .options = {.threads = threads_,
                                   .on_read = [&](std::string_view text) { source.owner->Discard(text); },
                                   .open_tensor = weights_.OpenerFor(source.folder, source.weights),

@@ -98,11 +98,15 @@ class Run {
     const Result<std::vector<InputPart>> split = Split(*input);
     if (!split.ok()) return compiler_.Report(split.error(), "usage");
     const std::vector<InputPart>& parts = *split;
+    const Result<const FormatRow*> output = compiler_.OutputFormatOf(pair_->output, options_.output.emit);
+    const bool is_rewritten = output.ok() && *output == *format;
+    setup_.LimitConstantGrowth(is_rewritten ? (*format)->max_constant_growth : -1);
     With<PassContext> scope(setup_.context());
     if (!scope.status().ok()) return compiler_.Report(scope.status().error(), "pass-failed");
     int code = 0;
     ModuleSource part = compiler_.SourceAt(pair_->input, *input);
     part.format = *format;
+    part.output = is_rewritten ? *format : nullptr;
     if (!options_.cut.empty())
       part.transform = [this](const Module& module) {
         return CutModule(module, options_.cut, compiler_.diagnostics());

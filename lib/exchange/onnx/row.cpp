@@ -48,7 +48,11 @@ bool IsOnnx(std::string_view contents) {
 }  // namespace
 
 extern const FormatRow onnx;
-constinit const FormatRow onnx{
-    .name = "onnx", .extensions = kOnnxExtensions, .sniff = &IsOnnx, .is_text = false, .library = "libiropt_onnx.so"};
+constinit const FormatRow onnx{.name = "onnx",
+                               .extensions = kOnnxExtensions,
+                               .sniff = &IsOnnx,
+                               .is_text = false,
+                               .max_constant_growth = 1024,
+                               .library = "libiropt_onnx.so"};
 
 }  // namespace iropt::formats

@@ -23,12 +23,14 @@
 
 #include <algorithm>
 
+#include "configs/relax.max_constant_growth.h"
 #include "constant_evaluator.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
+#include "iropt/ir/relax/walk.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/ops/call_tir.h"
 #include "iropt/pass/pass.h"
@@ -74,6 +76,10 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   const Function* Fold(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
   // Variables, by Var::id, that do not become constants.
   void KeepVars(std::vector<bool> vars) { kept_ = std::move(vars); }
+  // Calls that are not folded.
+  void KeepCalls(const LookupSet<const Call*>& calls) { kept_calls_ = &calls; }
+  // The call that the constant is the value of; null if it is not.
+  const Call* FoldedCall(const NDArray* constant) const { return folded_calls_.Lookup(constant); }
   const ConstantEvaluator::Declined& declined() const { return evaluator_.declined(); }
   uint64_t folded() const { return folded_; }
   uint64_t branches() const { return branches_; }
@@ -314,18 +320,19 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     const auto* op = As<Op>(call.op);
     if (!op || (workspace().version() >= TextVersion::kV0_24 && IsBigCreation(call)))
       return ExprRewriter::VisitCall(&call);
+    if (kept_calls_ != nullptr && kept_calls_->contains(&call)) return ExprRewriter::VisitCall(&call);
     if (op->id == op::kCallTir) {
       const Expr* rewritten = ExprRewriter::VisitCall(&call);
       *value = EvalCallTir(*To<Call>(rewritten));
       if (*value && !AllowRewrite("folded-call", call)) value->reset();
-      if (*value) CountFolded(call, *op);
+      if (*value) CountFolded(call, *op, **value);
       return rewritten;
     }
     if (in_dataflow_ && ConstantEvaluator::IsFoldable(*op->info)) {
       if (const auto args = KnownAll(call.args)) *value = evaluator_.EvalOperator(call, *op->info, *args);
       if (*value && !AllowRewrite("folded-call", call)) value->reset();
       if (*value) {
-        CountFolded(call, *op);
+        CountFolded(call, *op, **value);
         return &call;
       }
     }
@@ -351,8 +358,10 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     return tuple && WithStack([&] { return std::ranges::any_of(tuple->fields, HasTensor); });
   }
 
-  void CountFolded(const Call& call, const Op& op) {
+  void CountFolded(const Call& call, const Op& op, const HostValue& value) {
     ++folded_;
+    if (kept_calls_ != nullptr)
+      ForEachTensor(value, [&](const Tensor& tensor) { folded_calls_.try_emplace(tensor.get(), &call); });
     if (!WantsRemarks()) return;
     RemarkPassed("folded-call", Location(call),
                  fmt::format("the call of {} is replaced by its value", op.info->script));
@@ -379,34 +388,83 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
 
   ConstantEvaluator evaluator_;
   bool in_dataflow_ = false;
-  uint64_t folded_ = 0;             // the number of calls
-  uint64_t branches_ = 0;           // that took the place of conditionals
-  std::vector<bool> kept_;          // by Var::id; empty if all may become constants
-  std::vector<uint32_t> fact_ids_;  // by Var::id: index in facts_ plus one, 0 if nothing is known
+  uint64_t folded_ = 0;     // the number of calls
+  uint64_t branches_ = 0;   // that took the place of conditionals
+  std::vector<bool> kept_;  // by Var::id; empty if all may become constants
+  const LookupSet<const Call*>* kept_calls_ = nullptr;
+  LookupMap<const NDArray*, const Call*> folded_calls_;  // if calls may have to be kept
+  std::vector<uint32_t> fact_ids_;                       // by Var::id: index in facts_ plus one, 0 if nothing is known
   std::vector<Fact> facts_;
 };
+
+// The constants of a function, each once, in the order of their uses.
+struct ConstantsOfFunction : WalkHandler {
+  explicit ConstantsOfFunction(const Function& function) { Walk(function, *this); }
+  void OnConstant(const Constant& constant) {
+    if (!seen.insert(constant.data)) return;
+    list.push_back(constant.data);
+    bytes += constant.data->num_bytes();
+  }
+
+  LookupSet<const NDArray*> seen;
+  std::vector<const NDArray*> list;
+  size_t bytes = 0;
+};
+
+// The calls whose values make the constants of the function grow by more than the limit, the biggest ones first.
+std::vector<const Call*> GrowingCalls(const Function& before, const Function& after, const ConstantFolder& folder,
+                                      size_t max_growth) {
+  const ConstantsOfFunction old_constants(before);
+  ConstantsOfFunction constants(after);
+  const size_t most = old_constants.bytes + max_growth;
+  std::ranges::stable_sort(constants.list, std::greater(), &NDArray::num_bytes);
+  std::vector<const Call*> calls;
+  for (const NDArray* constant : constants.list) {
+    if (constants.bytes <= most) break;
+    const Call* call = old_constants.seen.contains(constant) ? nullptr : folder.FoldedCall(constant);
+    if (call == nullptr) continue;
+    calls.push_back(call);
+    constants.bytes -= constant->num_bytes();
+  }
+  return calls;
+}
+
+void Report(const ConstantFolder& folder, const Function& folded, DiagnosticEngine& diagnostics) {
+  if (const ConstantEvaluator::Declined& declined = folder.declined(); declined.count > 0) {
+    std::string message = fmt::format("a call of constants is not folded: {}", declined.reason);
+    if (declined.count > 1) message += fmt::format("; it is the first of {} such calls", declined.count);
+    RemarkMissed(diagnostics, "fold-limit", Location(*declined.first), std::move(message));
+  }
+  RemarkUnboundParams(folded);
+}
 
 }  // namespace
 
 const Function* FoldConstants(const Function* function, const Module& module, Workspace& workspace,
                               const FoldOptions& options, DiagnosticEngine* diagnostics) {
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
-  ConstantFolder folder(*function, module, workspace, inferrer, options);
-  if (OverwritesVars(*function, &module)) folder.KeepVars(OverwrittenVars(*function, workspace.num_vars(), &module));
-  const Function* folded = folder.Fold(function);
-  if (const ConstantEvaluator::Declined& declined = folder.declined(); diagnostics && declined.count > 0) {
-    std::string message = fmt::format("a call of constants is not folded: {}", declined.reason);
-    if (declined.count > 1) message += fmt::format("; it is the first of {} such calls", declined.count);
-    RemarkMissed(*diagnostics, "fold-limit", Location(*declined.first), std::move(message));
+  LookupSet<const Call*> kept;
+  // What a call that is kept was computed from may be too big as well, and what that was computed from.
+  constexpr int kMostTries = 16;
+  for (int tries = 1;; ++tries) {
+    ConstantFolder folder(*function, module, workspace, inferrer, options);
+    if (OverwritesVars(*function, &module)) folder.KeepVars(OverwrittenVars(*function, workspace.num_vars(), &module));
+    if (options.max_growth) folder.KeepCalls(kept);
+    const Function* folded = folder.Fold(function);
+    uint64_t removed = 0;
+    const Function* result = RemoveDeadBindings(folded, &module, workspace, &removed);
+    if (options.max_growth && tries < kMostTries) {
+      const std::vector<const Call*> growing = GrowingCalls(*function, *result, folder, *options.max_growth);
+      kept.InsertAll(growing);
+      if (!growing.empty()) continue;
+    }
+    if (diagnostics) Report(folder, *folded, *diagnostics);
+    kFoldedCalls.Add(folder.folded());
+    kKnownBranches.Add(folder.branches());
+    kDeclinedCalls.Add(folder.declined().count);
+    kRemovedFoldedBindings.Add(removed);
+    return result;
   }
-  if (diagnostics) RemarkUnboundParams(*folded);
-  uint64_t removed = 0;
-  folded = RemoveDeadBindings(folded, &module, workspace, &removed);
-  kFoldedCalls.Add(folder.folded());
-  kKnownBranches.Add(folder.branches());
-  kDeclinedCalls.Add(folder.declined().count);
-  kRemovedFoldedBindings.Add(removed);
-  return folded;
 }
 
 // One pass run has one budget, of which each function has the same part, whatever the order they are worked on.
@@ -428,6 +486,8 @@ Pass CreateFoldConstant(const PassOptions& options) {
                                         FunctionPassContext& context) -> Result<const Function*> {
       FoldOptions own = share;
       own.mode = NetworkModeOf(context.context());
+      const int64_t max_growth = context.context().Config(config::relax::max_constant_growth);
+      if (max_growth >= 0) own.max_growth = static_cast<size_t>(max_growth);
       return FoldConstants(function, context.module(), context.workspace(), own, &context.diagnostics());
     };
   });

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/diag/diagnostic.h"
@@ -22,6 +23,9 @@ struct FoldOptions {
   // a PrimFunc counts as kWorkOfStep of them.
   uint64_t max_work = uint64_t{1} << 28;
   uint64_t max_total_work = uint64_t{1} << 34;
+  // By how many bytes the constants of a function may grow in all: calls whose results make them grow by more stay.
+  // None: by any number, up to the limits above.
+  std::optional<size_t> max_growth = {};
   NetworkMode mode = NetworkMode::Auto;  // of batch_norm and dropout
 };
 
