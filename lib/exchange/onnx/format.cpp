@@ -21,12 +21,21 @@ namespace iropt::onnx {
 namespace {
 
 // The version of the operator set; none: that of the input.
-std::optional<int64_t> OpsetOf(const WriteRequest& request) {
-  const std::optional<std::string> opset = request.Option("onnx-opset");
+std::optional<int64_t> OpsetOf(const FormatOptions* options) {
+  const std::optional<std::string> opset = OptionOf(options, "onnx-opset");
   int64_t version = 0;
   const bool is_number =
       opset && std::from_chars(opset->data(), opset->data() + opset->size(), version).ec == std::errc();
   return is_number ? std::optional(version) : std::nullopt;
+}
+
+// For a module that is written as ONNX again, of the same operator set: another one may not have the operators.
+NodeCounter CounterFor(const Model& model, const ReadRequest& request) {
+  const int64_t opset = model.OpsetOf("");
+  if (!request.is_written_back || OpsetOf(request.format_options).value_or(opset) != opset) return nullptr;
+  return [opset](const iropt::Function& function, bool sizes_are_given) {
+    return CountNodes(function, opset, NetworkMode::Auto, sizes_are_given);
+  };
 }
 
 class OnnxFormat final : public Format {
@@ -41,13 +50,18 @@ class OnnxFormat final : public Format {
     SortNodes(*model);
     if (request.sources != nullptr) IROPT_RETURN_IF_ERROR(PlaceNodes(*model, request.name, *request.sources));
     TensorReader tensors(request.owner, request.folder);
-    return ImportModel(*model, tensors, diagnostics, request.value_names);
+    return ImportModel(*model, tensors, diagnostics, request.value_names, CounterFor(*model, request));
   }
 
   Status Write(const Module& module, const WriteRequest& request, OutputStream& out,
                DiagnosticEngine& diagnostics) const override {
     const std::unique_ptr<ExportedModel> exported =
-        ExportModel(module, {.opset = OpsetOf(request), .mode = request.mode, .sources = request.sources}, diagnostics);
+        ExportModel(module,
+                    {.opset = OpsetOf(request.options),
+                     .mode = request.mode,
+                     .infer_shapes = request.options != nullptr && request.options->contains("infer-shapes"),
+                     .sources = request.sources},
+                    diagnostics);
     if (exported == nullptr) return Failure{ErrorCode::IllFormed};
     IROPT_ASSIGN_OR_RETURN(std::optional<AtomicFile> tensors, MoveOutTensors(*exported, request));
     EncodeModel(exported->model, out, [&](size_t i) { Forget(exported->arrays[i]); });

@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+
+#include "iropt/support/identifier.h"
 
 namespace iropt::onnx {
 
@@ -31,6 +36,30 @@ std::string ListOf(const std::vector<std::string_view>& names) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+// Not in a description, nor in JSON.
+constexpr char kBeginNotes = '\x1f';
+
+// As JSON on one line; empty if there is nothing to say.
+std::string NoteOf(const NodeProto& node) {
+  nlohmann::json note;
+  const bool has_other_names = node.outputs.size() > 1 || std::ranges::any_of(node.outputs, [](std::string_view name) {
+                                 return IdentifierFor(name) != name;
+                               });
+  if (has_other_names) note["outputs"] = node.outputs;
+  for (const auto& [key, value] : node.metadata) note["metadata"].push_back({key, value});
+  if (!node.doc.empty()) note["doc"] = node.doc;
+  return note.is_null() ? std::string() : note.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+NodeNote NoteFrom(const nlohmann::json& json) {
+  NodeNote note;
+  if (json.contains("outputs")) note.outputs = json["outputs"].get<std::vector<std::string>>();
+  if (json.contains("metadata"))
+    note.metadata = json["metadata"].get<std::vector<std::pair<std::string, std::string>>>();
+  if (json.contains("doc")) note.doc = json["doc"].get<std::string>();
+  return note;
+}
+
 class NodePlacer {
  public:
   void Place(std::vector<NodeProto>& nodes) {
@@ -44,6 +73,9 @@ class NodePlacer {
 
   // Shifts the spans, which count from the beginning of the text, to the source.
   Status Finish(const std::string& name, SourceManager& sources) {
+    const size_t notes = text_.size();
+    text_ += kBeginNotes;
+    for (const auto& [begin, note] : notes_) fmt::format_to(std::back_inserter(text_), "{} {}\n", notes - begin, note);
     const auto kept = std::make_shared<const std::string>(std::move(text_));
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, sources.AddBuffer(name, *kept, kept));
     for (NodeProto* node : placed_) node->span.begin += base;
@@ -57,10 +89,12 @@ class NodePlacer {
     if (!node.name.empty()) text_ += " " + Quoted(node.name);
     node.span = Span::Of(static_cast<uint32_t>(begin), static_cast<uint32_t>(text_.size()));
     placed_.push_back(&node);
+    if (std::string note = NoteOf(node); !note.empty()) notes_.emplace_back(begin, std::move(note));
     fmt::format_to(std::back_inserter(text_), ": {} -> {}\n", ListOf(node.inputs), ListOf(node.outputs));
   }
 
   std::string text_;
+  std::vector<std::pair<size_t, std::string>> notes_;
   std::vector<NodeProto*> placed_;
 };
 
@@ -84,6 +118,41 @@ std::optional<NodePlace> PlaceAt(Span span, const SourceManager& sources) {
   const auto name = nlohmann::json::parse(text.substr(quote + 1), nullptr, false);
   if (!name.is_string()) return std::nullopt;
   return NodePlace{.op = std::string(text.substr(0, quote)), .name = name.get<std::string>()};
+}
+
+NodeNotes::Block* NodeNotes::BlockOf(uint32_t offset) {
+  constexpr uint32_t kEnd = std::numeric_limits<uint32_t>::max();
+  const auto next = std::ranges::find_if(blocks_, [&](const Block& block) { return offset < block.begin; });
+  if (next != blocks_.end()) {
+    if (offset >= next->first) return &*next;
+    if (sources_->Text({offset, next->first}).find(kBeginNotes) == std::string_view::npos &&
+        sources_->Text({offset, next->first}).size() == next->first - offset) {
+      next->first = offset;
+      return &*next;
+    }
+  }
+  std::string_view text = sources_->Text({offset, kEnd});
+  const size_t begin = text.find(kBeginNotes);
+  if (begin == std::string_view::npos) return nullptr;
+  Block block{.first = offset, .begin = offset + static_cast<uint32_t>(begin), .notes = {}};
+  text.remove_prefix(begin + 1);
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    uint32_t distance = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), distance);
+    const nlohmann::json note = nlohmann::json::parse(end, line.data() + line.size(), nullptr, false);
+    if (error == std::errc() && note.is_object()) block.notes.emplace(distance, NoteFrom(note));
+  }
+  return &*blocks_.insert(next, std::move(block));
+}
+
+const NodeNote* NodeNotes::Find(Span span) {
+  if (sources_ == nullptr || !span.known()) return nullptr;
+  const Block* block = BlockOf(span.begin);
+  if (block == nullptr) return nullptr;
+  const auto note = block->notes.find(block->begin - span.begin);
+  return note == block->notes.end() ? nullptr : &note->second;
 }
 
 }  // namespace iropt::onnx

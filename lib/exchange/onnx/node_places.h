@@ -3,11 +3,15 @@
 //   Conv "conv1": x, w -> y
 //
 // The operator and the name are the span of the node's calls. Passes keep spans, so that messages show the node, and
-// the writer finds its name again.
+// the writer finds its name again. After all lines come notes, which messages do not show: metadata, documentation, and
+// names that are not identifiers.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "exchange/onnx/model.h"
 #include "iropt/diag/source.h"
@@ -28,5 +32,34 @@ struct NodePlace {
 
 // The node that a span stands for; nullopt if it has no name or the span is not that of a node.
 std::optional<NodePlace> PlaceAt(Span span, const SourceManager& sources);
+
+// What else a node says of itself, and the names of its outputs as far as variables cannot have them.
+struct NodeNote {
+  std::vector<std::string> outputs;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  std::string doc;
+};
+
+// The notes of nodes, which follow their descriptions in the source.
+class NodeNotes {
+ public:
+  explicit NodeNotes(const SourceManager* sources) : sources_(sources) {}
+
+  // Null if the node has none, or the span is not that of a node. Amortized O(length of the source) for all spans.
+  const NodeNote* Find(Span span);
+
+ private:
+  // Those of one source, by the distance of the node's description from them.
+  struct Block {
+    uint32_t first;  // an offset of the source's descriptions; all from there on are known to be of this source
+    uint32_t begin;
+    std::unordered_map<uint32_t, NodeNote> notes;
+  };
+
+  Block* BlockOf(uint32_t offset);
+
+  const SourceManager* sources_;
+  std::vector<Block> blocks_;
+};
 
 }  // namespace iropt::onnx

@@ -5,6 +5,8 @@
 #include <charconv>
 
 #include "exchange/onnx/tensors.h"
+#include "iropt/ir/tir/expr.h"
+#include "iropt/support/identifier.h"
 
 namespace iropt::onnx {
 
@@ -112,6 +114,38 @@ std::optional<ValueType> TypeFromText(std::string_view text) {
   TypeReader reader(text);
   std::optional<ValueType> type = reader.Read();
   return type && reader.at_end() ? type : std::nullopt;
+}
+
+namespace {
+
+bool SaysMoreThan(const Dim& stated, const PrimExpr* dim) {
+  if (stated.value) return dim != nullptr && !Is<tir::IntImm>(dim);
+  if (dim == nullptr) return IdentifierFor(stated.param) != stated.param;
+  const auto* var = As<tir::Var>(dim);
+  return !stated.param.empty() && !Is<tir::IntImm>(dim) && (var == nullptr || var->name != stated.param);
+}
+
+}  // namespace
+
+bool SaysMoreThan(const ValueType& stated, const Type* type) {
+  if (stated.kind == Kind::kNone) return false;
+  if (stated.kind != Kind::kTensor || !DataTypeOf(stated.element)) return true;
+  const auto* tensor = As<TensorType>(type);
+  if (type != nullptr && (tensor == nullptr || !tensor->known || tensor->dims.size() != stated.dims.size()))
+    return stated.has_shape;
+  for (size_t i = 0; i < stated.dims.size(); ++i) {
+    if (SaysMoreThan(stated.dims[i], tensor ? tensor->dims[static_cast<uint32_t>(i)] : nullptr)) return true;
+  }
+  return false;
+}
+
+std::vector<const Type*> ResultTypesOf(const SeqExpr& body) {
+  if (const auto* tuple = As<Tuple>(body.body)) {
+    std::vector<const Type*> types;
+    for (const Expr* field : tuple->fields) types.push_back(field->type);
+    return types;
+  }
+  return {body.body->type};
 }
 
 }  // namespace iropt::onnx

@@ -89,21 +89,56 @@ std::string_view DimValues::CompoundScalar(const PrimExpr* value) {
 
 std::string_view DimValues::ScalarTensor(const PrimExpr* value) {
   if (const auto* number = As<tir::IntImm>(value)) return exporter_.IntTensor(std::span(&number->value, 1));
+  if (given_ == Given::All) return GivenValue();
   if (const auto known = known_.scalars.find(value); known != known_.scalars.end()) return known->second;
   std::string_view name;
   if (const Source* source = SourceOf(value)) {
-    if (source->is_vector && !source->is_element)
-      return known_.scalars[value] = exporter_.Add("Shape", {source->tensor});
-    const std::string_view shape = source->is_element ? source->tensor : exporter_.Add("Shape", {source->tensor});
-    name =
-        exporter_.Add("Gather", {shape, exporter_.IntTensor(std::span(&source->index, 1))}, {IntAttribute("axis", 0)});
+    name = ElementsOf(*source, {source->index});
   } else if (const auto* var = As<tir::Var>(value)) {
+    if (given_ == Given::Symbols) return GivenValue();
     exporter_.Report(fmt::format("the symbolic variable '{}'", var->name), "no tensor has it as a dimension");
     return {};
   } else {
     name = WithStack([&] { return CompoundScalar(value); });
   }
   return known_.scalars[value] = name;
+}
+
+std::string_view DimValues::GivenValue() { return exporter_.context().Unique("size"); }
+
+std::string_view DimValues::ShapeOf(std::string_view tensor) {
+  if (given_ == Given::All) return GivenValue();
+  std::string_view& shape = known_.shape_tensors[tensor];
+  if (shape.empty()) shape = exporter_.Add("Shape", {tensor});
+  return shape;
+}
+
+std::string_view DimValues::ElementsOf(const Source& source, const std::vector<int64_t>& indices) {
+  const bool is_whole = source.is_vector && !source.is_element;
+  const std::string_view shape = source.is_element ? source.tensor : ShapeOf(source.tensor);
+  if (is_whole) return shape;
+  return exporter_.Add("Gather", {shape, exporter_.IntTensor(indices)}, {IntAttribute("axis", 0)});
+}
+
+std::string_view DimValues::TensorWith(std::span<const PrimExpr* const> shape) const {
+  if (std::ranges::all_of(shape, [](const PrimExpr* dim) { return Is<tir::IntImm>(dim); })) return {};
+  return known_.shapes.Lookup({shape.begin(), shape.end()});
+}
+
+std::vector<int64_t> DimValues::Run(std::span<const PrimExpr* const> values, size_t first,
+                                    const Source** source) const {
+  std::vector<int64_t> indices;
+  for (size_t i = first; i < values.size(); ++i) {
+    const Source* other =
+        Is<tir::IntImm>(values[i]) || known_.scalars.contains(values[i]) ? nullptr : SourceOf(values[i]);
+    const bool is_same =
+        other != nullptr &&
+        (indices.empty() || (other->tensor == (*source)->tensor && other->is_element == (*source)->is_element));
+    if (!is_same) break;
+    *source = other;
+    indices.push_back(other->index);
+  }
+  return indices;
 }
 
 const DimValues::Source* DimValues::SourceOf(const PrimExpr* dim) const {
@@ -117,6 +152,7 @@ const DimValues::Source* DimValues::SourceOf(const PrimExpr* dim) const {
 void DimValues::Define(const Type* type, std::string_view tensor) {
   const auto* known = As<TensorType>(type);
   if (known == nullptr || !known->known) return;
+  if (known->has_sym_var()) known_.shapes.try_emplace({known->dims.begin(), known->dims.end()}, tensor);
   for (uint32_t i = 0; i < known->dims.size(); ++i) {
     const PrimExpr* dim = known->dims[i];
     const Source source{tensor, i, false, known->dims.size() == 1};
@@ -138,33 +174,43 @@ void DimValues::Rename(std::string_view from, std::string_view to) {
   for (auto& [value, name] : known_.scalars) {
     if (name == from) name = to;
   }
+  known_.shape_tensors.ForEachInAnyOrder([&](std::string_view, std::string_view& name) {
+    if (name == from) name = to;
+  });
 }
 
 std::string_view DimValues::DimScalar(const PrimExpr* dim) {
+  if (given_ == Given::All) return GivenValue();
   const Source* source = SourceOf(dim);
   if (source == nullptr) return {};
   if (source->is_vector && !source->is_element) return exporter_.Add("Size", {source->tensor});
-  const std::string_view shape = source->is_element ? source->tensor : exporter_.Add("Shape", {source->tensor});
+  const std::string_view shape = source->is_element ? source->tensor : ShapeOf(source->tensor);
   return exporter_.Add("Gather", {shape, exporter_.IntScalar(source->index)}, {IntAttribute("axis", 0)});
 }
 
 std::string_view DimValues::ShapeTensor(std::span<const PrimExpr* const> values) {
+  if (const std::string_view tensor = TensorWith(values); !tensor.empty()) return ShapeOf(tensor);
   Names parts;
   std::vector<int64_t> numbers;
   const auto flush = [&] {
     if (!numbers.empty()) parts.push_back(exporter_.IntTensor(numbers));
     numbers.clear();
   };
-  for (const PrimExpr* value : values) {
-    if (const auto* number = As<tir::IntImm>(value)) {
+  for (size_t i = 0; i < values.size();) {
+    if (const auto* number = As<tir::IntImm>(values[i])) {
       numbers.push_back(number->value);
+      ++i;
       continue;
     }
     flush();
-    parts.push_back(ScalarTensor(value));
+    const Source* source = nullptr;
+    const std::vector<int64_t> run = given_ == Given::All ? std::vector<int64_t>() : Run(values, i, &source);
+    parts.push_back(run.size() > 1 ? ElementsOf(*source, run) : ScalarTensor(values[i]));
+    i += std::max<size_t>(run.size(), 1);
   }
   flush();
   if (parts.empty()) return exporter_.IntTensor({});
+  if (given_ == Given::All && parts.size() > 1) return GivenValue();
   return parts.size() == 1 ? parts.front() : exporter_.Add("Concat", std::move(parts), {IntAttribute("axis", 0)});
 }
 

@@ -27,8 +27,13 @@ class DimValues {
   };
 
  public:
+  // What needs no nodes: for counting those of a part of a graph, where dimensions have their values elsewhere.
+  enum class Given : uint8_t { Nothing, Symbols, All };
+
   // Adds nodes to the exporter's graph.
   explicit DimValues(FunctionExporter& exporter) : exporter_(exporter) {}
+
+  void TakeAsGiven(Given given) { given_ = given; }
 
   // A tensor int64[n] of scalar expressions; computed where they are not numbers.
   std::string_view ShapeTensor(std::span<const PrimExpr* const> values);
@@ -36,6 +41,8 @@ class DimValues {
   std::string_view ScalarTensor(const PrimExpr* value);
   // A tensor int64[]; empty if no tensor has the dimension.
   std::string_view DimScalar(const PrimExpr* dim);
+  // A tensor int64[n] of the dimensions of a tensor.
+  std::string_view ShapeOf(std::string_view tensor);
 
   // From now on, the tensor gives its dimensions, or the shape its elements.
   void Define(const Type* type, std::string_view tensor);
@@ -45,6 +52,9 @@ class DimValues {
   // What is known, which a branch adds to for itself.
   struct Known {
     LookupMap<const tir::Var*, Source> symbols;
+    // The first tensors of each shape that has symbolic dimensions.
+    LookupMap<std::vector<const PrimExpr*>, std::string_view> shapes;
+    LookupMap<std::string_view, std::string_view> shape_tensors;  // that were computed, by the tensors
     // Other dimensions that tensors have, each once.
     std::vector<std::pair<const PrimExpr*, Source>> dims;
     std::unordered_map<const PrimExpr*, std::string_view> scalars;  // that were computed
@@ -54,11 +64,21 @@ class DimValues {
 
  private:
   const Source* SourceOf(const PrimExpr* dim) const;
+  // The tensor that has this shape; empty if there is none, or all dimensions are numbers.
+  std::string_view TensorWith(std::span<const PrimExpr* const> shape) const;
+  // The longest part of a shape from `first` on that is elements of one tensor, at least one; their indices, and the
+  // tensor. No indices if the first value is not.
+  std::vector<int64_t> Run(std::span<const PrimExpr* const> values, size_t first, const Source** source) const;
+  std::string_view ElementsOf(const Source& source, const std::vector<int64_t>& indices);
   // The parts of ScalarTensor for expressions that have operands.
   std::string_view CompoundScalar(const PrimExpr* value);
   std::string_view BinaryScalar(const tir::BinaryExpr& e);
 
+  // A name that stands for a value that is given.
+  std::string_view GivenValue();
+
   FunctionExporter& exporter_;
+  Given given_ = Given::Nothing;
   Known known_;
 };
 

@@ -172,12 +172,35 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   result->arrays.resize(result->model.graph.initializers.size(), nullptr);
   DivideByReciprocals(result->model.graph);
   RemoveDeadNodes(*result);
+  NameOutputs(result->model);
   if (const std::optional<std::string> mistake = FindMistake(result->model)) {
     context.Report(fmt::format("function '{}': {}", main->var->name, *mistake));
     return nullptr;
   }
+  const FactsReader graph(To<iropt::Function>(main->func)->attrs->Find(attr::kOnnxGraph));
+  TidyValueInfos(result->model, options.infer_shapes || graph.Int("value_infos") > 0);
   if (result->model.ir_version < 4) ListInitializersAsInputs(result->model);
   return result;
+}
+
+std::optional<size_t> CountNodes(const iropt::Function& function, int64_t opset, NetworkMode mode,
+                                 bool sizes_are_given) {
+  const Module module;
+  ExportedModel result;
+  DiagnosticBuffer ignored;
+  DiagnosticEngine silent(&ignored);
+  ExportOptions options;
+  options.mode = mode;
+  ExportContext context(module, result, options, silent);
+  context.set_opset(opset);
+  FunctionExporter exporter(context, "main");
+  exporter.dims().TakeAsGiven(sizes_are_given ? DimValues::Given::All : DimValues::Given::Symbols);
+  GraphProto& graph = result.model.graph;
+  if (!exporter.ExportGraph(function, {}, {}, {}, graph) || context.failed()) return std::nullopt;
+  result.arrays.resize(graph.initializers.size(), nullptr);
+  DivideByReciprocals(graph);
+  RemoveDeadNodes(result);
+  return graph.nodes.size();
 }
 
 }  // namespace iropt::onnx

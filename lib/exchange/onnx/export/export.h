@@ -17,6 +17,7 @@ namespace iropt::onnx {
 struct ExportOptions {
   std::optional<int64_t> opset;            // of ONNX's own operators; by default that of the input
   NetworkMode mode = NetworkMode::Auto;    // of batch norms
+  bool infer_shapes = false;               // describe all values
   const SourceManager* sources = nullptr;  // has the names of nodes that were imported; null: there are none
 };
 
@@ -32,5 +33,10 @@ struct ExportedModel {
 // with the function and the operator; then the result is null.
 std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOptions& options,
                                            DiagnosticEngine& diagnostics);
+
+// The number of nodes that a function is written as, alone; nullopt if it cannot be written. With `sizes_are_given`,
+// what computes dimensions does not count. O(nodes of the function).
+std::optional<size_t> CountNodes(const iropt::Function& function, int64_t opset, NetworkMode mode,
+                                 bool sizes_are_given);
 
 }  // namespace iropt::onnx

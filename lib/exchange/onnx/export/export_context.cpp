@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "exchange/onnx/import/import.h"
 #include "exchange/onnx/node_places.h"
 #include "exchange/onnx/tensors.h"
+#include "iropt/support/identifier.h"
 
 namespace iropt::onnx {
 
@@ -46,8 +49,40 @@ std::string_view ExportContext::Unique(std::string_view hint) {
   }
 }
 
+std::string_view ExportContext::NameOfOutput(Span span, std::string_view hint) {
+  const NodeNote* note = notes_.Find(span);
+  if (note != nullptr) {
+    const auto output = std::ranges::find_if(
+        note->outputs, [&](const std::string& name) { return !name.empty() && IdentifierFor(name) == hint; });
+    if (output != note->outputs.end() && Take(*output)) return *names_.find(*output);
+  }
+  return Unique(hint);
+}
+
+std::string_view ExportContext::NameOfOutput(Span span, size_t output, std::string_view hint) {
+  const NodeNote* note = notes_.Find(span);
+  const bool is_named = note != nullptr && output < note->outputs.size() && !note->outputs[output].empty();
+  return is_named && Take(note->outputs[output]) ? *names_.find(note->outputs[output]) : Unique(hint);
+}
+
+void ExportContext::Annotate(NodeProto& node, const NodeNote& note) {
+  for (const auto& [key, value] : note.metadata) {
+    const auto known = std::ranges::find(node.metadata, std::string_view(key), &Property::first);
+    if (known == node.metadata.end()) {
+      node.metadata.emplace_back(model().Keep(key), model().Keep(value));
+    } else if (known->second.find(value) == std::string_view::npos) {
+      // A node that stands for several has what they had.
+      known->second = model().Keep(fmt::format("{}\n{}", known->second, value));
+    }
+  }
+  if (node.doc.empty()) node.doc = model().Keep(note.doc);
+}
+
 void ExportContext::NameNode(std::span<NodeProto> nodes, Span span) {
   if (sources_ == nullptr || !span.known()) return;
+  if (const NodeNote* note = notes_.Find(span)) {
+    for (NodeProto& node : nodes) Annotate(node, *note);
+  }
   const std::optional<NodePlace> place = PlaceAt(span, *sources_);
   if (!place || node_names_.contains(place->name)) return;
   // The last one computes the result.
@@ -58,6 +93,12 @@ void ExportContext::NameNode(std::span<NodeProto> nodes, Span span) {
     node_names_.insert(node.name);
     return;
   }
+}
+
+const TensorProto* ExportContext::FindInitializer(std::string_view name) const {
+  const std::vector<TensorProto>& all = result_.model.graph.initializers;
+  const auto found = std::ranges::find(all, name, &TensorProto::name);
+  return found == all.end() ? nullptr : &*found;
 }
 
 TensorProto ExportContext::TensorOf(const NDArray& array) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "exchange/onnx/export/export.h"
+#include "exchange/onnx/node_places.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
@@ -35,9 +36,16 @@ class ExportContext {
   // Gives a name back that nothing has.
   void Release(std::string_view name) { names_.erase(name); }
 
+  // The constant of this name; null if there is none.
+  const TensorProto* FindInitializer(std::string_view name) const;
+
   // Gives one of the nodes the name of the node that a call was imported from, if it is of the same operator and no
-  // other node has the name.
+  // other node has the name, and all of them its metadata.
   void NameNode(std::span<NodeProto> nodes, Span span);
+  // A name that starts with `hint`, or the output of the node that a call was imported from if it is called the same.
+  std::string_view NameOfOutput(Span span, std::string_view hint);
+  // The same for one of several outputs.
+  std::string_view NameOfOutput(Span span, size_t output, std::string_view hint);
 
   // ---- Constants
   // The name of the initializer for an array: one for all equal arrays as far as comparing them is cheap.
@@ -54,9 +62,12 @@ class ExportContext {
   bool failed() const { return failed_; }
 
  private:
+  void Annotate(NodeProto& node, const NodeNote& note);
+
   const Module& module_;
   ExportedModel& result_;
   const SourceManager* sources_;
+  NodeNotes notes_{sources_};
   const NetworkMode mode_;
   DiagnosticEngine& diagnostics_;
   int64_t opset_ = 0;

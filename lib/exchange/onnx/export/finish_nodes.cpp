@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "exchange/onnx/encode.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
@@ -96,6 +97,88 @@ void RemoveDeadNodes(ExportedModel& model) {
   }
   graph.initializers.resize(kept);
   model.arrays.resize(kept);
+}
+
+namespace {
+
+using Renames = LookupMap<std::string_view, std::string_view>;
+
+void Rename(const Renames& renames, std::string_view& name) {
+  if (const auto* renamed = renames.Find(name)) name = *renamed;
+}
+
+void RenameAll(const Renames& renames, GraphProto& graph) {
+  for (TensorProto& tensor : graph.initializers) Rename(renames, tensor.name);
+  for (ValueInfo& info : graph.value_infos) Rename(renames, info.name);
+  for (ValueInfo& output : graph.outputs) Rename(renames, output.name);
+  for (NodeProto& node : graph.nodes) {
+    for (std::string_view& input : node.inputs) Rename(renames, input);
+    for (std::string_view& output : node.outputs) Rename(renames, output);
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) RenameAll(renames, *inner);
+    }
+  }
+}
+
+}  // namespace
+
+namespace {
+
+void TidyValueInfos(GraphProto& graph) {
+  LookupSet<std::string_view> seen;
+  for (const ValueInfo& input : graph.inputs) seen.insert(input.name);
+  for (const ValueInfo& output : graph.outputs) seen.insert(output.name);
+  std::ranges::reverse(graph.value_infos);
+  std::erase_if(graph.value_infos, [&](const ValueInfo& info) { return !seen.insert(info.name); });
+  std::ranges::reverse(graph.value_infos);
+  for (const NodeProto& node : graph.nodes) {
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) TidyValueInfos(*inner);
+    }
+  }
+}
+
+void RemoveValueInfos(GraphProto& graph) {
+  graph.value_infos.clear();
+  for (const NodeProto& node : graph.nodes) {
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) RemoveValueInfos(*inner);
+    }
+  }
+}
+
+}  // namespace
+
+void TidyValueInfos(Model& model, bool keep_all) {
+  TidyValueInfos(model.graph);
+  if (keep_all) return;
+  const uint64_t with = EncodedSize(model);
+  Model without = {};
+  without.graph.value_infos = model.graph.value_infos;
+  const uint64_t infos = EncodedSize(without);
+  constexpr uint64_t kMost = 512;
+  constexpr uint64_t kShare = 200;
+  if (infos > kMost + (with - infos) / kShare) RemoveValueInfos(model.graph);
+}
+
+void NameOutputs(Model& model) {
+  GraphProto& graph = model.graph;
+  LookupSet<std::string_view> outputs;
+  LookupSet<std::string_view> kept;  // their names
+  for (const ValueInfo& output : graph.outputs) outputs.insert(output.name);
+  for (const ValueInfo& input : graph.inputs) kept.insert(input.name);
+  for (const TensorProto& tensor : graph.initializers) {
+    if (model.ir_version < 4) kept.insert(tensor.name);
+  }
+  Renames renames;
+  std::erase_if(graph.nodes, [&](const NodeProto& node) {
+    if (node.op_type != "Identity" || !node.domain.empty() || !outputs.contains(node.outputs[0])) return false;
+    const std::string_view value = node.inputs[0];
+    if (outputs.contains(value) || kept.contains(value) || renames.contains(value)) return false;
+    renames[value] = node.outputs[0];
+    return true;
+  });
+  RenameAll(renames, graph);
 }
 
 }  // namespace iropt::onnx

@@ -14,4 +14,12 @@ void RemoveDeadNodes(ExportedModel& model);
 // the quotient in normalizations. In graphs that are attributes, too. O(nodes + their inputs).
 void DivideByReciprocals(GraphProto& graph);
 
+// Lets values that are outputs under other names have these names, instead of copies of them; constants from version 4
+// of the IR on, before which they are inputs. O(nodes and their operands).
+void NameOutputs(Model& model);
+
+// Leaves each value one description, the last one, and inputs and outputs none. Without `keep_all`, all go that would
+// make the model larger by more than a small part.
+void TidyValueInfos(Model& model, bool keep_all);
+
 }  // namespace iropt::onnx

@@ -8,6 +8,7 @@
 #include "exchange/onnx/export/attributes.h"
 #include "exchange/onnx/export/op_export.h"
 #include "exchange/onnx/tensors.h"
+#include "exchange/onnx/type_text.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/lookup.h"
@@ -23,14 +24,35 @@ void FunctionExporter::Report(std::string_view op, std::string_view reason) {
 
 std::string_view FunctionExporter::DimName(const tir::Var* var) {
   if (outer_ != nullptr) return outer_->DimName(var);
-  std::string_view& name = dim_names_[var];
-  if (!name.empty()) return name;
+  if (const auto known = dim_names_.find(var); known != dim_names_.end()) return known->second;
   std::string candidate(var->name);
   const auto taken = [&] {
     return std::ranges::any_of(dim_names_, [&](const auto& entry) { return entry.second == candidate; });
   };
   for (int i = 1; taken(); ++i) candidate = fmt::format("{}_{}", var->name, i);
-  return name = Keep(candidate);
+  return dim_names_[var] = Keep(candidate);
+}
+
+void FunctionExporter::NameDims(const Type* type, const ValueType& stated) {
+  const auto* tensor = As<TensorType>(type);
+  if (tensor == nullptr || !tensor->known || tensor->dims.size() != stated.dims.size()) return;
+  for (uint32_t i = 0; i < tensor->dims.size(); ++i) {
+    const auto* var = As<tir::Var>(tensor->dims[i]);
+    if (var != nullptr && !stated.dims[i].value) dim_names_.try_emplace(var, stated.dims[i].param);
+  }
+}
+
+void KeepStatedDims(const ValueType& stated, ValueType& type) {
+  if (type.kind == ValueType::Kind::kNone) type = stated;
+  if (type.element != stated.element || !stated.has_shape) return;
+  if (!type.has_shape) {
+    type.has_shape = true;
+    type.dims = stated.dims;
+  }
+  for (size_t i = 0; type.dims.size() == stated.dims.size() && i < type.dims.size(); ++i) {
+    const bool is_stated = stated.dims[i].value || !stated.dims[i].param.empty();
+    if (!type.dims[i].value && is_stated) type.dims[i] = stated.dims[i];
+  }
 }
 
 ValueType FunctionExporter::TypeOf(const Type* type) {
@@ -49,11 +71,35 @@ ValueType FunctionExporter::TypeOf(const Type* type) {
   return result;
 }
 
+void FunctionExporter::CollectSymbols(const Type* type) {
+  const auto* tensor = As<TensorType>(type);
+  for (uint32_t i = 0; tensor && tensor->known && i < tensor->dims.size(); ++i) {
+    if (const auto* var = As<tir::Var>(tensor->dims[i])) symbols_.insert(var);
+  }
+}
+
+ValueInfo FunctionExporter::DescribeOutput(std::string_view name, const Type* type) {
+  ValueInfo value = Describe(name, type);
+  const auto* tensor = As<TensorType>(type);
+  const auto* stated = stated_.Find(name);
+  for (uint32_t i = 0; tensor && tensor->known && i < tensor->dims.size(); ++i) {
+    // Sizes that only a run can tell have names of ours.
+    const auto* var = As<tir::Var>(tensor->dims[i]);
+    if (var != nullptr && !symbols_.contains(var) && stated == nullptr) value.type.dims[i].param = {};
+  }
+  return value;
+}
+
 ValueInfo FunctionExporter::Describe(std::string_view name, const Type* type) {
   ValueInfo value{.name = name, .type = type ? TypeOf(type) : ValueType()};
   const auto* stated = stated_.Find(name);
-  if (value.type.kind == ValueType::Kind::kNone && stated) value.type = *stated;
+  if (stated) KeepStatedDims(*stated, value.type);
   return value;
+}
+
+void FunctionExporter::DescribeValue(std::string_view name, const Type* type) {
+  ValueInfo info{.name = name, .type = TypeOf(type)};
+  if (info.type.kind != ValueType::Kind::kNone) graph_->value_infos.push_back(std::move(info));
 }
 
 // ---- Values
@@ -71,18 +117,19 @@ std::string_view FunctionExporter::IntScalar(int64_t value) {
 }
 
 std::string_view FunctionExporter::OpaqueConstant(const iropt::Tuple* tuple) {
-  const auto* shape = tuple->fields.size() == 2 ? As<ShapeExpr>(tuple->fields[0]) : nullptr;
+  const auto* shape = tuple->fields.size() == 2 ? As<ShapeExpr>(definitions_.Resolve(tuple->fields[0])) : nullptr;
   if (shape == nullptr) return {};
   TensorProto tensor;
   for (const PrimExpr* dim : shape->values)
     tensor.dims.push_back(As<tir::IntImm>(dim) ? To<tir::IntImm>(dim)->value : 0);
-  if (const auto* texts = As<iropt::Tuple>(tuple->fields[1])) {
+  const Expr* elements = definitions_.Resolve(tuple->fields[1]);
+  if (const auto* texts = As<iropt::Tuple>(elements)) {
     tensor.type = ElementType::kString;
     for (const Expr* text : texts->fields) {
       if (!Is<iropt::StringImm>(text)) return {};
       tensor.strings.push_back(To<iropt::StringImm>(text)->value);
     }
-  } else if (const auto* numbers = As<iropt::Constant>(tuple->fields[1])) {
+  } else if (const auto* numbers = As<iropt::Constant>(elements)) {
     const NDArray& array = *numbers->data;
     tensor.type = array.dtype() == DataType::Float(64) ? ElementType::kComplex128 : ElementType::kComplex64;
     tensor.raw = std::string_view(reinterpret_cast<const char*>(array.data()), array.num_bytes());
@@ -145,6 +192,7 @@ void FunctionExporter::WishForName(const Expr* result, std::string_view name) {
     const auto* var = As<Var>(result);
     if (var == nullptr) return;
     const Expr* value = definitions_.Find(var);
+    if (value == nullptr) value = definitions_.CastOf(var);
     if (value == nullptr) return;
     if (const auto* item = As<TupleGetItem>(value)) {
       const auto* tuple = As<Var>(item->tuple);
@@ -174,12 +222,16 @@ void FunctionExporter::WishForNames(const Expr* result, const Names& outputs) {
 
 std::string_view FunctionExporter::WantedName(const Var* var) {
   const auto* wish = wishes_.Find(var);
-  return wish ? *wish : context_.Unique(var->name());
+  if (wish) return *wish;
+  // A value and what a match_cast makes of it are one in ONNX, where the second name is that of the model.
+  const Var* named = definitions_.CastTo(var) ? definitions_.CastTo(var) : var;
+  return context_.NameOfOutput(definitions_.SpanOf(var), named->name());
 }
 
 std::string_view FunctionExporter::WantedFieldName(const Var* var, size_t i) {
   const auto wish = field_wishes_.find(std::pair(var, i));
-  return wish != field_wishes_.end() ? wish->second : context_.Unique(var->name());
+  if (wish != field_wishes_.end()) return wish->second;
+  return context_.NameOfOutput(definitions_.SpanOf(var), i, var->name());
 }
 
 void FunctionExporter::Rename(std::string_view from, std::string_view to, size_t first_node) {
@@ -198,8 +250,10 @@ void FunctionExporter::Define(const Var* var, Names results, bool is_tuple, size
     }
     return false;
   };
+  std::vector<bool> is_new(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i].empty() || !made_here(results[i])) continue;
+    is_new[i] = !results[i].empty() && made_here(results[i]);
+    if (!is_new[i]) continue;
     const std::string_view name = is_tuple ? WantedFieldName(var, i) : WantedName(var);
     Rename(results[i], name, first);
     results[i] = name;
@@ -208,7 +262,9 @@ void FunctionExporter::Define(const Var* var, Names results, bool is_tuple, size
   for (size_t i = 0; i < results.size(); ++i) {
     const Type* type =
         is_tuple ? (tuple && i < tuple->fields.size() ? tuple->fields[static_cast<uint32_t>(i)] : nullptr) : var->type;
-    if (type != nullptr && !results[i].empty()) dims_.Define(type, results[i]);
+    if (type == nullptr || results[i].empty()) continue;
+    dims_.Define(type, results[i]);
+    if (is_new[i]) DescribeValue(results[i], type);
   }
   values_[var] = {std::move(results), is_tuple};
 }
@@ -261,9 +317,7 @@ bool FunctionExporter::ExportMatchCast(const MatchCast* binding) {
   }
   const std::string_view name = value->names.front();
   dims_.Define(binding->match_type, name);
-  const bool is_input = std::ranges::any_of(graph_->inputs, [&](const ValueInfo& input) { return input.name == name; });
-  const bool is_output = wishes_.contains(binding->var);
-  if (!is_input && !is_output) graph_->value_infos.push_back({.name = name, .type = TypeOf(binding->match_type)});
+  DescribeValue(name, binding->match_type);
   return true;
 }
 
@@ -291,13 +345,6 @@ bool FunctionExporter::ExportCall(const Var* var, const Call* call) {
     return false;
   }
   Define(var, std::move(results), Is<TupleType>(var->type), first);
-  if (op.is_opaque()) {
-    for (const std::string_view name : values_[var].names) {
-      const Type* type = Is<TupleType>(var->type) ? nullptr : var->type;
-      if (const auto* tensor = As<TensorType>(type); tensor != nullptr && !tensor->dtype.is_void())
-        graph_->value_infos.push_back({.name = name, .type = TypeOf(type)});
-    }
-  }
   return true;
 }
 
@@ -364,6 +411,17 @@ bool FunctionExporter::ExportIf(const Var* var, const If* conditional) {
   return true;
 }
 
+NodeProto FunctionExporter::CopyOf(std::string_view value, std::string_view name, bool is_inner) {
+  // A graph in a node gives small constants itself.
+  constexpr size_t kMostBytes = 1024;
+  const TensorProto* constant = is_inner ? context_.FindInitializer(value) : nullptr;
+  if (constant == nullptr || !constant->raw || constant->raw->size() > kMostBytes)
+    return {.op_type = "Identity", .inputs = {value}, .outputs = {name}};
+  TensorProto tensor = *constant;
+  tensor.name = {};
+  return {.op_type = "Constant", .outputs = {name}, .attributes = {TensorAttribute("value", std::move(tensor))}};
+}
+
 bool FunctionExporter::AddOutputs(const ExportedValue& results, std::span<const Type* const> types,
                                   const Names& outputs, GraphProto& graph) {
   LookupSet<std::string_view> made;
@@ -379,15 +437,31 @@ bool FunctionExporter::AddOutputs(const ExportedValue& results, std::span<const 
     // A value from outside, a value that is two outputs, or one that got another name.
     if (!made.contains(name) || name != wanted || name.empty()) {
       const std::string_view copy = i < outputs.size() ? wanted : context_.Unique("output");
-      if (!made.contains(copy)) graph.nodes.push_back({.op_type = "Identity", .inputs = {name}, .outputs = {copy}});
+      if (!made.contains(copy)) graph.nodes.push_back(CopyOf(name, copy, !is_named));
       made.insert(copy);
       name = copy;
     }
     if (!is_named) made.erase(name);
-    graph.outputs.push_back(Describe(name, i < types.size() ? types[i] : nullptr));
+    graph.outputs.push_back(DescribeOutput(name, i < types.size() ? types[i] : nullptr));
   }
   return true;
 }
+
+namespace {
+
+// The types that the model stated for the results of a body.
+std::vector<std::optional<ValueType>> StatedOutputs(const iropt::Function& body) {
+  std::vector<std::optional<ValueType>> types;
+  const auto* facts = As<DictAttr>(body.attrs->Find(attr::kOnnxGraph));
+  const auto* texts = facts ? As<ListAttr>(facts->Find("output_types")) : nullptr;
+  for (uint32_t i = 0; texts && i < texts->values.size(); ++i) {
+    const auto* text = As<StrAttr>(texts->values[i]);
+    types.push_back(text ? TypeFromText(text->value) : std::nullopt);
+  }
+  return types;
+}
+
+}  // namespace
 
 std::shared_ptr<GraphProto> FunctionExporter::BodyGraph(const GlobalVar* function, const Names& captured) {
   const ModuleEntry* entry = context_.module().Find(function);
@@ -397,6 +471,7 @@ std::shared_ptr<GraphProto> FunctionExporter::BodyGraph(const GlobalVar* functio
     return nullptr;
   }
   FunctionExporter inner(context_, function->name, this);
+  inner.StateOutputs(StatedOutputs(*body));
   auto graph = std::make_shared<GraphProto>();
   graph->name = function->name;
   return inner.ExportGraph(*body, {}, {}, captured, *graph) ? graph : nullptr;
@@ -420,17 +495,25 @@ bool FunctionExporter::ExportGraph(const iropt::Function& function, const Names&
     }
     values_[param] = {{name}};
     dims_.Define(param->type, name);
+    CollectSymbols(param->type);
+    if (const auto* stated = is_input ? stated_.Find(name) : nullptr) NameDims(param->type, *stated);
     if (is_input) graph.inputs.push_back(Describe(name, param->type));
   }
   WishForNames(As<SeqExpr>(function.body) ? To<SeqExpr>(function.body)->body : function.body, outputs);
   ExportedValue results;
   if (!ExportSequence(function.body, results)) return false;
+  // The result's type in the body says more of sizes that only a run can tell.
+  const Expr* result = As<SeqExpr>(function.body) ? To<SeqExpr>(function.body)->body : function.body;
   std::vector<const Type*> types;
-  if (const auto* tuple = As<TupleType>(function.ret_type))
+  if (const auto* tuple = As<TupleType>(result->type))
     types.assign(tuple->fields.begin(), tuple->fields.end());
   else
-    types.push_back(function.ret_type);
-  return AddOutputs(results, types, outputs, graph);
+    types.push_back(result->type);
+  if (!AddOutputs(results, types, outputs, graph)) return false;
+  for (size_t i = 0; i < stated_outputs_.size() && i < graph.outputs.size(); ++i) {
+    if (stated_outputs_[i]) KeepStatedDims(*stated_outputs_[i], graph.outputs[i].type);
+  }
+  return true;
 }
 
 }  // namespace iropt::onnx

@@ -28,6 +28,9 @@ struct ExportedValue {
   bool is_tuple = false;
 };
 
+// Adds what the model stated of the dimensions of a tensor that are not known numbers.
+void KeepStatedDims(const ValueType& stated, ValueType& type);
+
 class FunctionExporter {
  public:
   FunctionExporter(ExportContext& context, std::string_view function, FunctionExporter* outer = nullptr)
@@ -43,8 +46,10 @@ class FunctionExporter {
   // values `captured` from around the graph.
   bool ExportGraph(const iropt::Function& function, const Names& inputs, const Names& outputs, const Names& captured,
                    GraphProto& graph);
-  // The type of an input or output that is an object.
+  // The type of an input or output as the model stated it: of an object, or with dimensions of other names.
   void StateType(std::string_view name, ValueType type) { stated_[name] = std::move(type); }
+
+  void StateOutputs(std::vector<std::optional<ValueType>> types) { stated_outputs_ = std::move(types); }
 
   // ---- For OpExport
   // The name of the tensor that an expression is. Empty after an error.
@@ -89,9 +94,17 @@ class FunctionExporter {
   std::string_view OpaqueConstant(const iropt::Tuple* tuple);
   void WishForNames(const Expr* result, const Names& outputs);
   void WishForName(const Expr* result, std::string_view name);
+  // A node that gives a value another name, in the graph of a node or in that of the model.
+  NodeProto CopyOf(std::string_view value, std::string_view name, bool is_inner);
   bool AddOutputs(const ExportedValue& results, std::span<const Type* const> types, const Names& outputs,
                   GraphProto& graph);
   std::string_view DimName(const tir::Var* var);
+  // Gives dimensions of an input the names that the model stated.
+  void NameDims(const Type* type, const ValueType& stated);
+  // Notes the symbolic variables of a parameter.
+  void CollectSymbols(const Type* type);
+  ValueInfo DescribeOutput(std::string_view name, const Type* type);
+  void DescribeValue(std::string_view name, const Type* type);
   ValueInfo Describe(std::string_view name, const Type* type);
 
   ExportContext& context_;
@@ -106,7 +119,9 @@ class FunctionExporter {
   DimValues dims_{*this};
   std::unordered_map<const tir::Var*, std::string_view> dim_names_;
   LookupMap<std::string_view, ValueType> stated_;
+  std::vector<std::optional<ValueType>> stated_outputs_;  // of a body
   std::unordered_set<const Call*> inference_calls_;
+  LookupSet<const tir::Var*> symbols_;  // of the parameters
 };
 
 }  // namespace iropt::onnx

@@ -7,6 +7,7 @@
 #include "exchange/onnx/export/fusion_rows.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/reshape.h"
 #include "iropt/runtime/value.h"
 
@@ -39,6 +40,12 @@ class UseCounter final : public ExprVisitor {
     if (!definitions_.uses_.contains(binding->var)) return;
     if (const auto* call = As<Call>(binding->value)) calls_.emplace_back(binding->var, call);
     ExprVisitor::VisitVarBinding(binding);
+  }
+
+  void VisitMatchCast(const MatchCast* binding) override {
+    definitions_.casts_[binding->var] = binding->value;
+    if (const auto* value = As<Var>(binding->value)) definitions_.cast_to_[value] = binding->var;
+    ExprVisitor::VisitMatchCast(binding);
   }
 
   void VisitIf(const If* conditional) override {
@@ -90,7 +97,7 @@ Definitions::Definitions(const iropt::Function& function, int64_t opset) {
       if (!node || !matcher.IsClosed()) continue;
       if (node->op.empty()) node->op = row.op;
       for (const auto& [inner, _] : matcher.inner()) {
-        absorbed_.insert(inner);
+        if (matcher.TakesAllUses(inner)) absorbed_.insert(inner);
         node->spans.push_back(SpanOf(inner));
       }
       node->spans.push_back(SpanOf(var));
@@ -169,6 +176,16 @@ std::shared_ptr<const NDArray> OneHotValues(const PrimValue& on, const PrimValue
 
 // ---- Matching
 
+namespace {
+
+bool IsComparison(const Expr* value) {
+  const auto* call = As<Call>(value);
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  return op != nullptr && (op->id == op::kLess || op->id == op::kGreater);
+}
+
+}  // namespace
+
 const Call* Matcher::Inner(const Expr* operand, OpId id) {
   const auto* var = As<Var>(operand);
   const auto* call = var ? As<Call>(definitions_->Find(var)) : nullptr;
@@ -194,10 +211,17 @@ std::optional<double> Matcher::Number(const Expr* operand) const {
   return scalar ? std::optional(scalar->ToDouble()) : std::nullopt;
 }
 
+bool Matcher::TakesAllUses(const Var* var) const {
+  const auto found = inner_.find(var);
+  const auto* uses = definitions_->uses_.Find(var);
+  return found != inner_.end() && uses && *uses == found->second && !definitions_->absorbed_.contains(var);
+}
+
 bool Matcher::IsClosed() const {
+  // A comparison may be shared: without its other users it is dead, and with them it is no more than one node.
   return std::ranges::all_of(inner_, [&](const auto& entry) {
-    const auto* uses = definitions_->uses_.Find(entry.first);
-    return uses && *uses == entry.second && !definitions_->absorbed_.contains(entry.first);
+    return TakesAllUses(entry.first) ||
+           (IsComparison(definitions_->Find(entry.first)) && !definitions_->absorbed_.contains(entry.first));
   });
 }
 

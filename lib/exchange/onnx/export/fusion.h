@@ -36,6 +36,10 @@ class Definitions {
 
   // The value that the variable is bound to; null for parameters.
   const Expr* Find(const Var* var) const;
+  // The value that a match_cast binds the variable to; null for others.
+  const Expr* CastOf(const Var* var) const { return casts_.Lookup(var); }
+  // The variable that a match_cast gives the variable's value; null if none does.
+  const Var* CastTo(const Var* var) const { return cast_to_.Lookup(var); }
   // The value that variables stand for.
   const Expr* Resolve(const Expr* expr) const;
   // The span of the value, or that of the binding if it has none.
@@ -62,6 +66,8 @@ class Definitions {
   };
 
   std::unordered_map<const Var*, Definition> values_;
+  LookupMap<const Var*, const Expr*> casts_;
+  LookupMap<const Var*, const Var*> cast_to_;
   LookupMap<const Var*, int> uses_;
   LookupMap<const Var*, std::vector<bool>> fields_;  // that are used
   LookupMap<const Var*, FusedNode> fused_;
@@ -81,8 +87,10 @@ class Matcher {
   // Returns whether two operands are the same value.
   bool IsSame(const Expr* a, const Expr* b) const { return definitions_->Resolve(a) == definitions_->Resolve(b); }
   const iropt::Constant* ConstantOf(const Expr* operand) const;
-  // Returns whether nothing else uses the values that the match takes in.
+  // Returns whether nothing else needs the values that the match takes in.
   bool IsClosed() const;
+  // Returns whether all uses of a variable are part of the match.
+  bool TakesAllUses(const Var* var) const;
   const std::unordered_map<const Var*, int>& inner() const { return inner_; }
   // Another use of a variable that is part of the match.
   void Use(const Expr* operand);

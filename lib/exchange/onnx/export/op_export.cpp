@@ -94,7 +94,7 @@ std::string_view OpExport::ShapeOperand(const Expr* shape) {
   if (const auto* dims = As<ShapeExpr>(value)) return exporter_.dims().ShapeTensor(dims->values.span());
   const auto* call = As<Call>(value);
   const auto* op = call ? As<Op>(call->op) : nullptr;
-  if (op != nullptr && op->id == op::kShapeOf) return Add("Shape", {exporter_.NameOf(call->args[0])});
+  if (op != nullptr && op->id == op::kShapeOf) return exporter_.dims().ShapeOf(exporter_.NameOf(call->args[0]));
   if (op != nullptr && op->id == op::kTensorToShape) return exporter_.NameOf(call->args[0]);
   const auto* type = As<ShapeType>(shape->type);
   if (type != nullptr && type->known) return exporter_.dims().ShapeTensor(type->values.span());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "exchange/onnx/import/function_importer.h"
+#include "exchange/onnx/type_text.h"
 #include "iropt/ir/context.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/identifier.h"
@@ -55,6 +56,19 @@ ValueType TypeOfBodyInput(OpImport& op, const ValueType& stated, size_t i) {
   return type;
 }
 
+// The types of the outputs, if the graph says more of them than follows from its nodes.
+const DictAttr* BodyFacts(const GraphProto& graph, const SeqExpr& body) {
+  const std::vector<const Type*> types = ResultTypesOf(body);
+  bool says_more = false;
+  std::vector<const Attr*> texts;
+  for (size_t i = 0; i < graph.outputs.size() && i < types.size(); ++i) {
+    says_more = says_more || SaysMoreThan(graph.outputs[i].type, types[i]);
+    texts.push_back(StrAttr::Get(ToText(graph.outputs[i].type)));
+  }
+  if (!says_more) return DictAttr::Empty();
+  return DictAttr::Empty()->With(attr::kOnnxGraph, DictAttr::Empty()->With("output_types", ListAttr::Get(texts)));
+}
+
 }  // namespace
 
 std::optional<BodyFunction> ImportBodyFunction(OpImport& op, std::string_view attribute, const GraphProto& graph) {
@@ -87,7 +101,7 @@ std::optional<BodyFunction> ImportBodyFunction(OpImport& op, std::string_view at
   }
   const SeqExpr* body = inner.ImportBody(graph, outer.node_context(), scope);
   if (body == nullptr) return std::nullopt;
-  const iropt::Function* function = inner.builder().MakeFunction(params, body);
+  const iropt::Function* function = inner.builder().MakeFunction(params, body, BodyFacts(graph, *body));
   if (inner.builder().failed()) return std::nullopt;
   Module& module = outer.context().module;
   const std::string_view base = op.node().name.empty() ? op.node().op_type : op.node().name;

@@ -278,7 +278,11 @@ bool FunctionImporter::Bind(const NodeProto& node, Value value, Scope& scope) {
     Report(fmt::format("there are two values '{}'", num_outputs == 0 ? "" : node.outputs[0]));
     return false;
   }
-  if (const auto* tuple = As<Tuple>(value.expr)) {
+  const auto* tuple = As<Tuple>(value.expr);
+  // A tensor of strings or complex numbers is a tuple by itself.
+  const bool is_opaque_tensor = tuple && tuple->fields.size() == 2 && Is<ShapeExpr>(tuple->fields[0]);
+  if (is_opaque_tensor && num_outputs == 1) return scope.Add(node.outputs[0], std::move(value));
+  if (tuple != nullptr) {
     for (size_t i = 0; i < num_outputs && i < tuple->fields.size(); ++i) {
       if (!BindOutput(node, i, tuple->fields[static_cast<uint32_t>(i)], scope)) return false;
     }
@@ -401,10 +405,14 @@ bool FunctionImporter::ImportResolved(const NodeProto& node, Scope& scope) {
     if (!CheckInputs(node, row, scope)) return false;
     if (function != nullptr) return ImportCall(*function, node, scope);
     OpImport op(*this, node, version, scope);
+    const size_t first = builder_.current_bindings().size();
     Value value;
     if (row != nullptr && row->evaluate != nullptr) value = row->evaluate(op);
     if (row != nullptr && !value.present() && !op.failed()) value = row->import(op);
     if (!value.present() && !op.failed() && context_.defines) value = Defined(op);
+    if (context_.count_nodes && value.expr != nullptr && !op.failed() && !builder_.failed() &&
+        IsBetterWhole(op, value.expr, std::span(builder_.current_bindings()).subspan(first), context_.count_nodes))
+      value = MakeOpaqueCall(op, TypesOfOutputs(op, value.expr));
     if (!value.present() && !op.failed() && !builder_.failed()) value = MakeOpaqueCall(op);
     if (op.failed() || builder_.failed()) return false;
     if (value.expr != nullptr && value.expr->type != nullptr) KeepDims(op, value.expr);

@@ -13,6 +13,7 @@
 #include "exchange/onnx/import/op_import.h"
 #include "exchange/onnx/import/operand_folder.h"
 #include "exchange/onnx/import/value.h"
+#include "exchange/onnx/import/whole_nodes.h"
 #include "exchange/onnx/model.h"
 #include "exchange/onnx/tensors.h"
 #include "exchange/onnx/types/node_types.h"
@@ -35,6 +36,7 @@ struct ImportContext {
   bool defines = false;
   Module module = {};
   LocalFunctions functions = LocalFunctions(model);
+  NodeCounter count_nodes = nullptr;  // for a module that is written as ONNX again; null: it is not
 };
 
 // The operator sets that nodes are of, and the values of attributes that they refer to: those of the model, or those of

@@ -61,7 +61,8 @@ const DictAttr* ModelFacts(const Model& model) {
   return facts.Get()->With("opset_import", DictAttr::Get(opsets));
 }
 
-const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::string_view>& inputs) {
+const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::string_view>& inputs,
+                           const std::vector<const Type*>& results) {
   Facts facts;
   facts.Add("name", graph.name);
   facts.Add("doc_string", graph.doc);
@@ -72,14 +73,13 @@ const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::strin
   facts.Add("outputs", outputs);
   std::deque<std::string> texts;
   Properties types;
-  const auto add_type = [&](const ValueInfo& value) {
-    const bool is_numeric = value.type.kind == ValueType::Kind::kTensor && DataTypeOf(value.type.element);
-    if (!is_numeric && value.type.kind != ValueType::Kind::kNone)
-      types.emplace_back(value.name, texts.emplace_back(ToText(value.type)));
+  const auto add_type = [&](const ValueInfo& value, const Type* type) {
+    if (SaysMoreThan(value.type, type)) types.emplace_back(value.name, texts.emplace_back(ToText(value.type)));
   };
-  std::ranges::for_each(graph.inputs, add_type);
-  std::ranges::for_each(graph.outputs, add_type);
+  for (const ValueInfo& input : graph.inputs) add_type(input, nullptr);
+  for (size_t i = 0; i < graph.outputs.size(); ++i) add_type(graph.outputs[i], results[i]);
   facts.Add("types", types);
+  if (!graph.value_infos.empty()) facts.Add("value_infos", static_cast<int64_t>(graph.value_infos.size()));
   return facts.Get();
 }
 
@@ -103,7 +103,7 @@ const iropt::Function* ImportMain(const Model& model, FunctionImporter& importer
   const DictAttr* attrs = DictAttr::Empty()
                               ->With(iropt::attr::kGlobalSymbol, StrAttr::Get("main"))
                               ->With(iropt::attr::kNumInput, IntAttr::Get(static_cast<int64_t>(params.size())))
-                              ->With(attr::kOnnxGraph, GraphFacts(graph, inputs));
+                              ->With(attr::kOnnxGraph, GraphFacts(graph, inputs, ResultTypesOf(*body)));
   const iropt::Function* function = importer.builder().MakeFunction(params, body, attrs);
   return importer.builder().failed() ? nullptr : function;
 }
@@ -111,8 +111,9 @@ const iropt::Function* ImportMain(const Model& model, FunctionImporter& importer
 }  // namespace
 
 Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics,
-                           ValueNames* value_names) {
-  ImportContext context{.model = model, .tensors = tensors, .diagnostics = diagnostics};
+                           ValueNames* value_names, NodeCounter count_nodes) {
+  ImportContext context{
+      .model = model, .tensors = tensors, .diagnostics = diagnostics, .count_nodes = std::move(count_nodes)};
   FunctionImporter importer(context);
   const iropt::Function* main = ImportMain(model, importer);
   if (main == nullptr) return Failure{ErrorCode::Parse};

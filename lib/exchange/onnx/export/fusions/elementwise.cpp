@@ -149,7 +149,7 @@ struct Exponential {
   double divisor;
 };
 
-std::optional<Exponential> MatchExponential(Matcher& matcher, const Expr* operand) {
+std::optional<Exponential> MatchExponential(Matcher& matcher, const Expr* operand, const Expr* x) {
   Exponential result{nullptr, 1, 1};
   if (const Call* scaled = matcher.Inner(operand, op::kMultiply)) {
     const auto alpha = matcher.Number(scaled->args[0]);
@@ -161,12 +161,12 @@ std::optional<Exponential> MatchExponential(Matcher& matcher, const Expr* operan
   const Call* exp = grown && matcher.Number(grown->args[1]) == 1.0 ? matcher.Inner(grown->args[0], op::kExp) : nullptr;
   if (exp == nullptr) return std::nullopt;
   result.x = exp->args[0];
-  if (const Call* quotient = matcher.Inner(result.x, op::kDivide)) {
-    const auto divisor = matcher.Number(quotient->args[1]);
-    if (!divisor) return std::nullopt;
-    result.divisor = *divisor;
-    result.x = quotient->args[0];
-  }
+  if (matcher.IsSame(result.x, x)) return result;
+  const Call* quotient = matcher.Inner(result.x, op::kDivide);
+  const auto divisor = quotient ? matcher.Number(quotient->args[1]) : std::nullopt;
+  if (!divisor) return std::nullopt;
+  result.divisor = *divisor;
+  result.x = quotient->args[0];
   return result;
 }
 
@@ -174,7 +174,7 @@ std::optional<Exponential> MatchExponential(Matcher& matcher, const Expr* operan
 std::optional<Exponential> MatchExponentialUnit(Matcher& matcher, const Call& where) {
   const Call* greater = matcher.Inner(where.args[0], op::kGreater);
   if (greater == nullptr || matcher.Number(greater->args[1]) != 0.0) return std::nullopt;
-  const auto negative = MatchExponential(matcher, where.args[2]);
+  const auto negative = MatchExponential(matcher, where.args[2], where.args[1]);
   if (!negative || !matcher.IsSame(greater->args[0], where.args[1]) || !matcher.IsSame(negative->x, where.args[1]))
     return std::nullopt;
   return negative;

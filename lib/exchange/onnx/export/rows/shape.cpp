@@ -44,7 +44,7 @@ Names ExportZeros(OpExport& op) { return Filled(op, op.ShapeOperand(op.Arg(0)), 
 // The shape of the first operand.
 std::string_view ShapeOfFirst(OpExport& op) {
   const auto numbers = StaticDimsOf(op.TypeOf(0));
-  return numbers ? op.Ints(*numbers) : op.Add("Shape", {op.In(0)});
+  return numbers ? op.Ints(*numbers) : op.exporter().dims().ShapeOf(op.In(0));
 }
 
 Names ExportOnesLike(OpExport& op) { return Filled(op, ShapeOfFirst(op), 1, ResultDtype(op)); }
@@ -94,8 +94,11 @@ Names ExportTriu(OpExport& op) { return ExportTriangle(op, true); }
 Names ExportEyeLike(OpExport& op) {
   const auto k = op.IntArg(1);
   if (!k) return op.Lacks("its diagonal is not a number");
-  const auto type = static_cast<int64_t>(ElementTypeOf(ResultDtype(op)));
-  return {op.Add("EyeLike", {op.In(0)}, {IntAttribute("dtype", type), IntAttribute("k", *k)})};
+  std::vector<AttributeProto> attributes{IntAttribute("k", *k)};
+  // By default that of the operand.
+  if (const DataType dtype = ResultDtype(op); !dtype.is_void())
+    attributes.push_back(IntAttribute("dtype", static_cast<int64_t>(ElementTypeOf(dtype))));
+  return {op.Add("EyeLike", {op.In(0)}, std::move(attributes))};
 }
 
 Names ExportEye(OpExport& op) {
