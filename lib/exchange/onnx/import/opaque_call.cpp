@@ -138,9 +138,11 @@ Value CallOpaque(OpImport& op, const OpaqueOperands& operands, const std::vector
 
 }  // namespace
 
-Value MakeOpaqueCall(OpImport& op) {
+Value MakeOpaqueCall(OpImport& op) { return MakeOpaqueCall(op, TypesOfNode(op)); }
+
+Value MakeOpaqueCall(OpImport& op, const std::vector<NodeType>& types) {
   const std::optional<OpaqueOperands> operands = OpaqueOperandsOf(op);
-  return operands ? CallOpaque(op, *operands, TypesOfNode(op)) : Value();
+  return operands ? CallOpaque(op, *operands, types) : Value();
 }
 
 Value MakeOpaqueCall(OpImport& op, FunctionRef<std::vector<NodeType>(const iropt::Function& body)> types_of) {

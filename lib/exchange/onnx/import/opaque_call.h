@@ -19,6 +19,8 @@ inline constexpr std::string_view kOutputsKey = "outputs";
 
 // The call for a node. Graphs that are attributes become private functions.
 Value MakeOpaqueCall(OpImport& op);
+// The call for a node with outputs of these types.
+Value MakeOpaqueCall(OpImport& op, const std::vector<NodeType>& types);
 // The call for a node, with result types that follow from the function of the node's graph.
 Value MakeOpaqueCall(OpImport& op, FunctionRef<std::vector<NodeType>(const iropt::Function& body)> types_of);
 // A constant of strings or complex numbers: the shape and the elements, R.tuple(R.shape([2]), R.tuple(R.str("a"),

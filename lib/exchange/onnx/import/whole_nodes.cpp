@@ -78,15 +78,25 @@ bool IsBetterWhole(OpImport& op, const Expr* value, std::span<const Binding* con
   return !nodes || *nodes > 1;
 }
 
-std::vector<const Type*> TypesOfOutputs(OpImport& op, const Expr* value) {
-  std::vector<const Type*> types(op.num_outputs(), TensorType::Get(kUnknownDim, DataType::Void()));
+// What is known of a type.
+static NodeType NodeTypeOf(const Type* type) {
+  const auto* tensor = As<TensorType>(type);
+  if (tensor == nullptr) return {.dtype = DataType::Handle()};
+  if (tensor->ndim == kUnknownDim) return {.dtype = tensor->dtype};
+  std::vector<const PrimExpr*> dims(static_cast<size_t>(tensor->ndim), nullptr);
+  if (tensor->known) dims.assign(tensor->dims.begin(), tensor->dims.end());
+  return {.dtype = tensor->dtype, .dims = std::move(dims)};
+}
+
+std::vector<NodeType> TypesOfOutputs(OpImport& op, const Expr* value) {
+  std::vector<NodeType> types(op.num_outputs());
   const auto* tuple = As<TupleType>(value->type);
   if (tuple == nullptr) {
-    if (!types.empty()) types.front() = value->type;
+    if (!types.empty()) types.front() = NodeTypeOf(value->type);
     return types;
   }
   for (size_t i = 0; i < types.size() && i < tuple->fields.size(); ++i)
-    types[i] = tuple->fields[static_cast<uint32_t>(i)];
+    types[i] = NodeTypeOf(tuple->fields[static_cast<uint32_t>(i)]);
   return types;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exchange/onnx/import/op_import.h"
+#include "exchange/onnx/types/node_types.h"
 #include "iropt/ir/relax/expr.h"
 
 namespace iropt::onnx {
@@ -21,6 +22,6 @@ using NodeCounter = std::function<std::optional<size_t>(const iropt::Function& f
 bool IsBetterWhole(OpImport& op, const Expr* value, std::span<const Binding* const> made, const NodeCounter& count);
 
 // The types of the outputs of a node that was imported as `value`.
-std::vector<const Type*> TypesOfOutputs(OpImport& op, const Expr* value);
+std::vector<NodeType> TypesOfOutputs(OpImport& op, const Expr* value);
 
 }  // namespace iropt::onnx
