@@ -17,6 +17,7 @@
 #include "iropt/pass/located_text.h"
 #include "iropt/pass/option_value.h"
 #include "iropt/schedule/trace.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::schedule {
@@ -55,6 +56,13 @@ std::string PythonArg(const Param& param, const Value& value) {
 }
 
 // ---- Reading
+
+template <class Rows, class Name>
+std::vector<std::string_view> NamesOf(const Rows& rows, Name name) {
+  std::vector<std::string_view> names;
+  for (const auto& row : rows) names.push_back(row.*name);
+  return names;
+}
 
 class PythonReader {
  public:
@@ -153,7 +161,11 @@ class PythonReader {
     if (!Take(".")) return Fail("expected '.' after 'sch'");
     const std::string method = Identifier();
     instruction.primitive = FindPrimitive(method);
-    if (!instruction.primitive) return Fail(fmt::format("unknown primitive '{}'", method), at_ - method.size());
+    if (!instruction.primitive) {
+      return Fail(fmt::format("unknown primitive '{}'{}", method,
+                              DidYouMean(method, NamesOf(Primitives(), &Primitive::python))),
+                  at_ - method.size());
+    }
     IROPT_RETURN_IF_ERROR(ReadArguments(instruction));
     if (base_ != 0) instruction.span = {base_ + static_cast<uint32_t>(begin), base_ + static_cast<uint32_t>(at_)};
     if (!Take("[")) return instruction;
@@ -253,10 +265,14 @@ class PythonReader {
       std::get<Value::List>(instruction.args[index].data).push_back(std::move(value));
       return std::nullopt;
     }
-    if (index >= params.size() || given[index])
-      return keyword.empty()
-                 ? fmt::format("too many arguments of {}", instruction.primitive->python)
-                 : fmt::format("{} has no argument '{}', or has it twice", instruction.primitive->python, keyword);
+    const std::string_view method = instruction.primitive->python;
+    if (index < params.size() && given[index])
+      return fmt::format("{} has the argument '{}' twice", method, params[index].name);
+    if (index >= params.size()) {
+      return keyword.empty() ? fmt::format("too many arguments of {}", method)
+                             : fmt::format("{} has no argument '{}'{}", method, keyword,
+                                           DidYouMean(keyword, NamesOf(params, &Param::name)));
+    }
     const auto* pair = value.As<Value::List>();
     if ((is_buffer || params[index].name == "buffer_index") && pair && pair->size() == 2) {
       const auto* side = (*pair)[0].As<std::string>();

@@ -1,5 +1,7 @@
 #include "iropt/support/edit_distance.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cctype>
@@ -123,6 +125,11 @@ std::optional<std::string_view> NearestName(std::string_view name, std::span<con
 
 std::optional<std::string_view> LeastNearestName(std::string_view name, std::span<const std::string_view> candidates) {
   return Nearest(name, candidates, /*wants_least=*/true);
+}
+
+std::string DidYouMean(std::string_view name, std::span<const std::string_view> candidates) {
+  const std::optional<std::string_view> nearest = NearestName(name, candidates);
+  return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
 }
 
 }  // namespace iropt

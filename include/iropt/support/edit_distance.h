@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace iropt {
@@ -18,5 +19,7 @@ std::optional<std::string_view> NearestName(std::string_view name, std::span<con
 // The candidate that NearestName finds, but of several the least in the order of strings: as if the candidates were
 // sorted.
 std::optional<std::string_view> LeastNearestName(std::string_view name, std::span<const std::string_view> candidates);
+// The end of a message about an unknown name: "; did you mean '...'?" with the name that NearestName finds, or nothing.
+std::string DidYouMean(std::string_view name, std::span<const std::string_view> candidates);
 
 }  // namespace iropt

@@ -27,6 +27,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/schedule/rules.h"
 #include "iropt/schedule/schedule.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/transform/options/ApplyDefaultSchedule.h"
 #include "transform/tir/schedule/run_schedule.h"
 
@@ -105,7 +106,11 @@ Pass CreateApplyDefaultSchedule(const PassOptions& options) {
   std::vector<const schedule::Rule*> rules;
   for (const std::string& name : *given.rules) {
     const schedule::Rule* rule = schedule::FindRule(name);
-    if (!rule) options.Refuse(given.rules, fmt::format("has no rule '{}'", name));
+    if (!rule) {
+      std::vector<std::string_view> names;
+      for (const schedule::Rule& known : schedule::Rules()) names.push_back(known.name);
+      options.Refuse(given.rules, fmt::format("has no rule '{}'{}", name, DidYouMean(name, names)));
+    }
     rules.push_back(rule);
   }
   const auto intrinsics = std::make_shared<TensorIntrinsics>(options.reader());
