@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the programs of TVM's documents about passes, statement by statement, with `tvm` answered by the Python package.
 
-  reference_programs.py --documents FOLDER [--check docs/python.md]
+  reference_programs.py --documents FOLDER [--check test/tools/reference_programs.md]
 
 Prints a table: lines, the first of them, and what came of their statements. With --check, exits with 1 if a row of the table
 is not in the document. Import the package by PYTHONPATH.
