@@ -25,7 +25,8 @@ from primitives import RESULTS, primitives  # noqa: E402
 SKIPPED = 77
 TOOLS = ("ir-opt", "ir-run", "ir-reduce", "ir-lsp")
 # Documents outside of docs/ and those with another name on the site.
-NAMES = {"README.md": "index.md", "docs/README.md": "documents.md", "CONTRIBUTING.md": "CONTRIBUTING.md", "CHANGELOG.md": "CHANGELOG.md"}
+NAMES = {"README.md": "index.md", "docs/README.md": "documents.md",
+         **{name: name for name in ("INSTALL.md", "CONTRIBUTING.md", "CHANGELOG.md")}}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:\s]+)(#[^)]*)?\)")
 FENCE_WORDS = re.compile(r"^(```\w+) [^\n]*$", re.MULTILINE)
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
