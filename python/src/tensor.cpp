@@ -133,6 +133,17 @@ py::buffer_info BufferOf(const Tensor& tensor) {
           true};
 }
 
+// Returns what `repr` shows: shape and dtype, and the elements as NumPy shows them, if it is installed and has the dtype.
+std::string DescribeTensor(const py::object& tensor) {
+  std::string text = py::str("<NDArray shape={}, {}>").format(tensor.attr("shape"), tensor.attr("dtype"));
+  try {
+    text += "\n" + py::repr(py::module_::import("numpy").attr("asarray")(tensor)).cast<std::string>();
+  } catch (const py::error_already_set&) {
+    return text;
+  }
+  return text;
+}
+
 }  // namespace
 
 py::object TensorToPython(const NDArray* array) {
@@ -193,7 +204,8 @@ void AddTensorType(py::module_& m) {
                                return shape;
                              })
       .def("__eq__", [](const Tensor& a, const Tensor& b) { return *a.array == *b.array; })
-      .def("__hash__", [](const Tensor& tensor) { return tensor.array->Hash(); });
+      .def("__hash__", [](const Tensor& tensor) { return tensor.array->Hash(); })
+      .def("__repr__", &DescribeTensor);
 }
 
 }  // namespace iropt::python

@@ -151,6 +151,11 @@ def test_outputs_are_written(kernels, dtype, way):
     np.testing.assert_array_equal(a, [1, 2, 3, 4])
 
 
+def test_repr_of_tensors():
+    tensor = iropt.NDArray(np.ones((2, 3), "float32"))
+    assert repr(tensor) == "<NDArray shape=(2, 3), float32>\n" + repr(np.ones((2, 3), "float32"))
+
+
 def test_outputs_in_tensors(kernels):
     a, b = iropt.runtime.array(np.arange(4, dtype="float32")), iropt.runtime.empty((4,))
     constant = relax.const(a)
