@@ -152,6 +152,11 @@ Json CodeActions(Document& document, TextSpan span, const PassRegistry& registry
                        {"kind", "source"},
                        {"data", {{"uri", document.uri()}, {"action", "checks"}}}});
   }
+  if (document.kind() == DocumentKind::kScript && document.analysis().PartAt(span.begin)) {
+    actions.push_back({{"title", "Write the text as ir-opt prints it"},
+                       {"kind", "source"},
+                       {"data", {{"uri", document.uri()}, {"action", "canonical"}}}});
+  }
   for (const Json& hint : InlayHints(document, span)) {
     if (!hint.contains("textEdits")) continue;
     actions.push_back({{"title", "Add the type annotation"},
@@ -163,6 +168,11 @@ Json CodeActions(Document& document, TextSpan span, const PassRegistry& registry
 
 Json ResolveCodeAction(Document& document, const Json& action) {
   const TextDocument& text = document.text();
+  if (action["data"].value("action", "") == "canonical") {
+    Json resolved = action;
+    resolved["edit"] = {{"changes", {{document.uri(), CanonicalText(document)}}}};
+    return resolved;
+  }
   std::vector<std::string_view> modules = {text.text()};
   const std::vector<RunLine> runs = RunLines(text);
   const bool splits = std::ranges::any_of(

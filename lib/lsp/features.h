@@ -52,8 +52,10 @@ bool CanAsk(std::string_view pattern);
 // Returns whether the name has the letters of the query in their order.
 bool HasSubsequence(std::string_view name, std::string_view query);
 Json FoldingRanges(Document& document);
-// The edits that give the canonical text; none if it can't be read.
+// The edits that change blanks only (layout.cpp).
 Json Formatting(Document& document);
+// The edits that give the canonical text; none if it can't be read (formatting.cpp).
+Json CanonicalText(Document& document);
 
 // ---- Passes (code_lens.cpp)
 // The pipeline of the first RUN line that has one, else the default one.

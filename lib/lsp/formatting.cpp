@@ -1,4 +1,4 @@
-// Formatting: the canonical text of a module, with the comments where they stand.
+// The canonical text of a module, with the comments where they stand.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -205,7 +205,7 @@ void AddLineEdits(const TextDocument& document, std::string_view before, std::st
 
 }  // namespace
 
-Json Formatting(Document& document) {
+Json CanonicalText(Document& document) {
   Json edits = Json::array();
   const TextDocument& text = document.text();
   if (document.kind() != DocumentKind::kScript) return edits;

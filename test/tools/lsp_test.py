@@ -308,34 +308,63 @@ class LspTest(unittest.TestCase):
         self.client.apply(URI, [edit for hint in hints for edit in hint["textEdits"]])
         self.assertEqual(self.client.wait_for_diagnostics(URI), [])
 
-    def test_formatting(self):
-        self.open(MODULE.replace("R.add(x, x)", "R.add( x,x )"))
-        edits = self.client.request("textDocument/formatting", {"textDocument": {"uri": URI}, "options": {}})
+    FORMATTING = {"textDocument": {"uri": URI}, "options": {}}
+
+    def rewrite(self):
+        """Applies the action that gives the canonical text; returns whether it changes anything."""
+        actions = self.client.request("textDocument/codeAction", {
+            "textDocument": {"uri": URI}, "range": {"start": {"line": 8, "character": 0}, "end": {"line": 8, "character": 0}},
+            "context": {"diagnostics": []}})
+        action = next(action for action in actions if action["title"] == "Write the text as ir-opt prints it")
+        edits = self.client.request("codeAction/resolve", action)["edit"]["changes"][URI]
         self.client.apply(URI, edits)
+        return bool(edits)
+
+    def test_formatting_changes_blanks_only(self):
+        untidy = [("R.add(x, x)", "R.add( x,x )"), ("  # 😀\n", "# 😀\n"), ("        # a comment", "     # a comment"),
+                  (" = R.", "=R."), ("main(x: R", "main( x:R"), (", c: R", ",c :R"), ("-> R", "->R"), ("range(16)", "range( 16 )  ")]
+        text = MODULE
+        for tidy, other in untidy:
+            text = text.replace(tidy, other)
+        for end in ("\n", "\r\n"):
+            self.open(text.replace("\n", end))
+            self.client.apply(URI, self.client.request("textDocument/formatting", self.FORMATTING))
+            self.assertEqual(self.client.texts[URI], MODULE.replace("\n", end))
+            self.assertEqual(self.client.request("textDocument/formatting", self.FORMATTING), [])
+
+    def test_formatting_of_expressions(self):
+        for text in ("@T.prim_func\ndef f(A: T.Buffer((8,), \"float32\"), n: T.int32 = 3):\n"
+                     "    for i in T.serial(-n + 8, annotations={\"a\": -1}):\n"
+                     "        A[i] = A[0:i * 2][-1] + T.float32(-2) if not (i < n) else f(*[i], lambda x, y: (y, -x))\n",
+                     "@R.function\ndef f(x):\n    y: R.Tensor((2,), dtype=\"float32\") = R.add(\n           x, x)  # kept\n    return y\n"):
+            self.open(text)
+            self.assertEqual(self.client.request("textDocument/formatting", self.FORMATTING), [])
+
+    def test_canonical_text(self):
+        self.open(MODULE.replace("R.add(x, x)", "R.add( x,x )"))
+        self.rewrite()
         text = self.client.texts[URI]
         self.assertEqual(self.client.wait_for_diagnostics(URI), [])
         self.assertTrue(text.startswith("# RUN: "))
         self.assertIn("        # a comment 😀 with ä\n", text)
         self.assertIn("R.add(x, x)  # 😀\n", text)
-        again = self.client.request("textDocument/formatting", {"textDocument": {"uri": URI}, "options": {}})
-        self.assertEqual(again, [])
+        self.assertFalse(self.rewrite())
 
-    def test_formatting_keeps_line_breaks_and_imports(self):
+    def test_canonical_text_keeps_line_breaks_and_imports(self):
         text = MODULE.replace("R.add(x, x)", "R.add( x,x )") + "\n# -----\n" + MODULE.replace("R.add(x, x)", "R.add( x,x )")
         for end in ("\n", "\r\n"):
             self.open(text.replace("\n", end))
-            arguments = {"textDocument": {"uri": URI}, "options": {}}
-            self.client.apply(URI, self.client.request("textDocument/formatting", arguments))
+            self.rewrite()
             lines = self.client.texts[URI].split(end)
             self.assertNotIn("\n", "".join(lines))
             self.assertEqual(lines[1:6], MODULE.split("\n")[1:6])
             self.assertEqual(sum("R.add(x, x)  # 😀" in line for line in lines), 2)
             self.assertEqual(lines.count("# -----"), 1)
-            self.assertEqual(self.client.request("textDocument/formatting", arguments), [])
+            self.assertFalse(self.rewrite())
 
-    def test_formatting_adds_missing_imports_as_comments(self):
+    def test_canonical_text_adds_missing_imports_as_comments(self):
         self.open("\n".join(MODULE.split("\n")[5:]))
-        self.client.apply(URI, self.client.request("textDocument/formatting", {"textDocument": {"uri": URI}, "options": {}}))
+        self.rewrite()
         self.assertTrue(self.client.texts[URI].startswith("# from tvm.script import ir as I\n"))
 
     def content(self, uri):
