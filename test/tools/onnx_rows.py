@@ -33,12 +33,17 @@ def read(folder, pattern):
     return text
 
 
+# Operators on sequences, which need graphs: test/exchange/onnx/sequences.test.
+GRAPHS = {"ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert", "SequenceLength",
+          "SplitToSequence"}
+
+
 def missing(folder, cases):
     """The rows and kernels without a case."""
     versions = {}
     for name, since in ROW.findall(read(folder, "ops/*.cpp")):
         versions.setdefault(name, []).append(int(since))
-    for name in KERNEL.findall(read(folder, "run/*.cpp")):
+    for name in set(KERNEL.findall(read(folder, "run/*.cpp"))) - GRAPHS:
         versions.setdefault(name, [1])
     for name, since in sorted(versions.items()):
         bounds = sorted(since) + [1000]

@@ -118,6 +118,8 @@ Result<Attended> Attend(const OnnxCall& call, const Heads& query, const Heads& k
                     key.heads == value.heads && key.steps == value.steps && query.batch == key.batch &&
                     key.batch == value.batch;
   if (!fits) return call.Fail("query, key and value do not fit each other");
+  const int64_t scores[] = {query.batch, query.heads, query.steps, key.steps};
+  IROPT_RETURN_IF_ERROR(call.CheckShape(scores));
   Attended result{Heads(query.batch, query.heads, query.steps, value.size),
                   Heads(query.batch, query.heads, query.steps, key.steps)};
   const int64_t shared = query.heads / key.heads;
@@ -262,10 +264,11 @@ Result<Rotation> RotationIn(const OnnxCall& call, size_t cosines, size_t sines) 
 // `row_of` gives the row of the caches for a batch and a step.
 template <class F>
 Status RotateAll(const OnnxCall& call, const Rotation& rotation, Heads& x, bool interleaved, F&& row_of) {
+  const int64_t rows = rotation.half > 0 ? static_cast<int64_t>(rotation.cosines.size()) / rotation.half : 0;
   bool fits = 2 * rotation.half <= x.size;
   ForEachStep(x, [&](int64_t b, int64_t h, int64_t s) {
     const int64_t row = row_of(b, s);
-    fits = fits && row >= 0 && (row + 1) * rotation.half <= static_cast<int64_t>(rotation.cosines.size());
+    fits = fits && row >= 0 && row < rows;
     if (!fits) return;
     Rotate(x.At(b, h, s), rotation.cosines.data() + row * rotation.half, rotation.sines.data() + row * rotation.half,
            2 * rotation.half, interleaved);
@@ -310,11 +313,12 @@ Result<HostValue> RunContribRotaryEmbedding(OnnxCall& call) {
 // Keys that a mask of one of onnxruntime's forms leaves out: lengths for each batch, then perhaps starts, or a number
 // for each key, or for each query and key.
 Result<std::function<bool(int64_t b, int64_t s, int64_t t)>> KeyMaskIn(const OnnxCall& call, size_t input,
-                                                                       int64_t batch, int64_t keys) {
+                                                                       const Heads& query, int64_t keys) {
   using Mask = std::function<bool(int64_t, int64_t, int64_t)>;
   if (call.In(input) == nullptr) return Mask([](int64_t, int64_t, int64_t) { return false; });
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> numbers, call.NumbersIn(input));
   const std::span<const int64_t> shape = call.In(input)->shape();
+  const int64_t batch = query.batch;
   const auto at = [numbers](int64_t i) { return numbers[static_cast<size_t>(i)]; };
   if (shape.size() == 1 && (shape[0] == batch || shape[0] == 2 * batch)) {
     const bool has_starts = shape[0] == 2 * batch;
@@ -325,16 +329,16 @@ Result<std::function<bool(int64_t b, int64_t s, int64_t t)>> KeyMaskIn(const Onn
   }
   if (shape.size() == 2 && shape[0] == batch && shape[1] == keys)
     return Mask([=](int64_t b, int64_t, int64_t t) { return at(b * keys + t) == 0; });
-  if (shape.size() == 3 && shape[0] == batch && shape[2] == keys)
+  if (shape.size() == 3 && shape[0] == batch && shape[1] == query.steps && shape[2] == keys)
     return Mask(
-        [=, queries = shape[1]](int64_t b, int64_t s, int64_t t) { return at((b * queries + s) * keys + t) == 0; });
+        [=, queries = query.steps](int64_t b, int64_t s, int64_t t) { return at((b * queries + s) * keys + t) == 0; });
   return call.Fail("the mask has an unknown form");
 }
 
 // The rule of Attention and MultiHeadAttention, of which masked scores are a number.
 Result<AttentionRule> ContribRule(const OnnxCall& call, const Heads& query, const Heads& key, size_t mask_input,
                                   size_t bias_input) {
-  IROPT_ASSIGN_OR_RETURN(const auto is_masked, KeyMaskIn(call, mask_input, query.batch, key.steps));
+  IROPT_ASSIGN_OR_RETURN(const auto is_masked, KeyMaskIn(call, mask_input, query, key.steps));
   IROPT_ASSIGN_OR_RETURN(const ScoreBias bias, BiasIn(call, bias_input, query));
   const double filter = call.Float("mask_filter_value", -10000);
   const bool is_causal = call.Int("unidirectional") != 0;
@@ -363,7 +367,9 @@ Result<HostValue> RunContribAttention(OnnxCall& call) {
   std::vector<int64_t> widths = call.Ints("qkv_hidden_sizes");
   if (widths.empty()) widths.assign(3, weight[1] / 3);
   const int64_t width = weight[1];
-  if (widths.size() != 3 || widths[0] + widths[1] + widths[2] != width ||
+  const bool are_whole =
+      std::ranges::all_of(widths, [&](int64_t part) { return part >= 0 && part <= width && part % heads == 0; });
+  if (widths.size() != 3 || !are_whole || widths[0] + widths[1] + widths[2] != width ||
       (!bias.empty() && static_cast<int64_t>(bias.size()) != width))
     return call.Fail("the weights do not fit the sizes of query, key and value");
   std::vector<double> packed(static_cast<size_t>(shape[0] * shape[1] * width));
@@ -446,6 +452,8 @@ Result<HostValue> RunMultiHeadAttention(OnnxCall& call) {
 // Steps written into a cache that has room for them, after those of the past.
 Result<Heads> Written(const OnnxCall& call, size_t past, const Heads& now, const std::vector<int64_t>& begins,
                       int64_t length) {
+  const int64_t shape[] = {now.batch, now.heads, length, now.size};
+  IROPT_RETURN_IF_ERROR(call.CheckShape(shape));
   Heads cache(now.batch, now.heads, length, now.size);
   if (call.In(past) != nullptr) {
     IROPT_ASSIGN_OR_RETURN(const Heads before, HeadsIn(call, past, now.heads));

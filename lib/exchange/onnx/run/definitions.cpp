@@ -42,7 +42,8 @@ struct Normalized {
 
 // Over the last axes, from `axis` on; computed in float32.
 Normalized Normalize(OpImport& op, const Expr* input, int64_t axis, double epsilon, bool centers) {
-  const std::vector<int64_t> axes = Iota(axis, OpImport::TensorOf(input)->ndim);
+  const TensorType* type = OpImport::TensorOf(input);
+  const std::vector<int64_t> axes = Iota(axis, type ? type->ndim : axis);
   const Expr* x = op.Cast(input, DataType::Float(32));
   Normalized result;
   if (centers) {
@@ -51,7 +52,7 @@ Normalized Normalize(OpImport& op, const Expr* input, int64_t axis, double epsil
   }
   const Expr* variance = Reduce(op, op::kMean, Multiply(op, x, x), axes, true);
   result.inverse_deviation = op.Call(op::kRsqrt, {Add(op, variance, ScalarLike(op, variance, epsilon))});
-  result.y = op.Cast(Multiply(op, x, result.inverse_deviation), OpImport::TensorOf(input)->dtype);
+  result.y = op.Cast(Multiply(op, x, result.inverse_deviation), type ? type->dtype : DataType::Void());
   return result;
 }
 

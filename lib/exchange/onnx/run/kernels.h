@@ -33,6 +33,7 @@ std::span<const KernelRow> QuantizedElementKernels();
 std::span<const KernelRow> RecurrentKernels();
 std::span<const KernelRow> ResizeKernels();
 std::span<const KernelRow> SelectionKernels();
+std::span<const KernelRow> SequenceKernels();
 std::span<const KernelRow> TrainingKernels();
 
 // All packed functions of this library.

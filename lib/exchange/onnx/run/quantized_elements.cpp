@@ -200,7 +200,7 @@ Result<HostValue> RunQLinearGlobalAveragePool(OnnxCall& call) {
           channels_last ? (i / channels * pixels + pixel) * channels + i % channels : i * pixels + pixel;
       sum += x[static_cast<size_t>(place)];
     }
-    y.push_back(sum / static_cast<double>(pixels));
+    y.push_back(pixels == 0 ? 0 : sum / static_cast<double>(pixels));
   }
   std::fill_n(shape.begin() + static_cast<std::ptrdiff_t>(first), shape.size() - 2, 1);
   return QuantizedResult(call, 3, call.In(0)->dtype(), shape, std::move(y));
@@ -227,13 +227,18 @@ Result<HostValue> RunQLinearAveragePool(OnnxCall& call) {
   std::vector<int64_t> pads = call.Ints("pads");
   strides.resize(2, 1);
   pads.resize(4, 0);
-  const bool known = image.size() == 4 && kernel.size() == 2 && call.String("auto_pad", "NOTSET") == "NOTSET" &&
-                     call.Int("channels_last") == 0 && call.Int("ceil_mode") == 0;
+  const auto is_small = [](int64_t number) { return number <= INT32_MAX; };
+  const bool are_small = std::ranges::all_of(kernel, is_small) && std::ranges::all_of(strides, is_small) &&
+                         std::ranges::all_of(pads, is_small);
+  const bool known = are_small && image.size() == 4 && kernel.size() == 2 &&
+                     call.String("auto_pad", "NOTSET") == "NOTSET" && call.Int("channels_last") == 0 &&
+                     call.Int("ceil_mode") == 0;
   if (!known || std::ranges::min(strides) < 1 || std::ranges::min(kernel) < 1 || std::ranges::min(pads) < 0)
     return call.Fail("this form of the operator cannot be run");
   std::vector<int64_t> shape = {image[0], image[1], 0, 0};
   for (size_t i = 0; i < 2; ++i)
     shape[i + 2] = std::max<int64_t>(0, (image[i + 2] + pads[i] + pads[i + 2] - kernel[i]) / strides[i] + 1);
+  IROPT_RETURN_IF_ERROR(call.CheckShape(shape));
   const bool counts_padding = call.Int("count_include_pad") != 0;
   std::vector<double> y;
   for (int64_t plane = 0; plane < image[0] * image[1]; ++plane) {
@@ -337,6 +342,8 @@ Result<HostValue> RunQGemm(OnnxCall& call) {
                          Multiplied(call, OrientedShape(a_shape, a_turns), Oriented(a, a_shape, a_turns), turned, b));
   if (call.In(6) != nullptr) {
     IROPT_ASSIGN_OR_RETURN(const std::vector<double> c, call.NumbersIn(6));
+    if (BroadcastShape({product.shape, call.In(6)->shape()}) != product.shape)
+      return call.Fail("the bias does not fit the columns");
     for (size_t i = 0; i < product.values.size(); ++i)
       product.values[i] += c[PlaceIn(call.In(6)->shape(), product.shape, static_cast<int64_t>(i))];
   }
@@ -401,9 +408,12 @@ Result<HostValue> RunMatMulNBits(OnnxCall& call) {
                             .columns = call.Int("K"),
                             .bits = call.Int("bits", 4),
                             .block = call.Int("block_size", 32)};
-  const bool known = matrix.rows > 0 && matrix.columns > 0 && matrix.block > 0 && matrix.block % 8 == 0;
+  const bool known =
+      matrix.rows > 0 && matrix.columns > 0 && matrix.block > 0 && matrix.block % 8 == 0 && matrix.block <= UINT16_MAX;
   const bool knows_bits = matrix.bits == 2 || matrix.bits == 4 || matrix.bits == 8;
   if (!known || !knows_bits || call.In(4) != nullptr) return call.Fail("this form of the operator cannot be run");
+  const int64_t whole[] = {matrix.rows, matrix.columns};
+  IROPT_RETURN_IF_ERROR(call.CheckShape(whole));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Unpacked(call, matrix));
   const int64_t b_shape[] = {matrix.columns, matrix.rows};

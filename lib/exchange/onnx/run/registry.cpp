@@ -48,7 +48,7 @@ PackedRegistry MakeOnnxPackedFuncs() {
   }
   for (const std::span<const KernelRow> family :
        {AttentionKernels(), LoopKernels(), MathematicsKernels(), QuantizationKernels(), QuantizedElementKernels(),
-        RecurrentKernels(), ResizeKernels(), SelectionKernels(), TrainingKernels()}) {
+        RecurrentKernels(), ResizeKernels(), SelectionKernels(), SequenceKernels(), TrainingKernels()}) {
     for (const KernelRow& row : family) {
       registry.Set(fmt::format("{}{}", kOpaquePrefix, row.name),
                    [kernel = row.kernel, is_imported = imported.contains(row.name)](PackedCall& call) {
