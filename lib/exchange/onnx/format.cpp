@@ -1,10 +1,13 @@
 // The format that programs load for ONNX files.
 #include "iropt/exchange/format.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "exchange/onnx/decode.h"
 #include "exchange/onnx/encode.h"
@@ -12,6 +15,7 @@
 #include "exchange/onnx/export/external_data.h"
 #include "exchange/onnx/import/bind_sizes.h"
 #include "exchange/onnx/import/import.h"
+#include "exchange/onnx/import/select_part.h"
 #include "exchange/onnx/import/sort_nodes.h"
 #include "exchange/onnx/node_places.h"
 #include "iropt/support/version.h"
@@ -27,6 +31,22 @@ std::optional<int64_t> OpsetOf(const FormatOptions* options) {
   const bool is_number =
       opset && std::from_chars(opset->data(), opset->data() + opset->size(), version).ec == std::errc();
   return is_number ? std::optional(version) : std::nullopt;
+}
+
+std::vector<std::string> NamesOf(const std::optional<std::string>& list) {
+  std::vector<std::string> names;
+  for (std::string_view rest = list ? std::string_view(*list) : std::string_view(); !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    names.emplace_back(name);
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+  }
+  return names;
+}
+
+GraphPart PartOf(const FormatOptions* options) {
+  return {.inputs = NamesOf(OptionOf(options, "onnx-inputs")),
+          .outputs = NamesOf(OptionOf(options, "onnx-outputs")),
+          .renames = NamesOf(OptionOf(options, "onnx-rename"))};
 }
 
 // For a module that is written as ONNX again, of the same operator set: another one may not have the operators.
@@ -47,6 +67,7 @@ class OnnxFormat final : public Format {
       return Failure{ErrorCode::Parse};
     }
     if (request.sizes != nullptr && !BindSizes(*model, *request.sizes, diagnostics)) return Failure{ErrorCode::Parse};
+    if (!SelectPart(*model, PartOf(request.format_options), diagnostics)) return Failure{ErrorCode::Parse};
     SortNodes(*model);
     if (request.sources != nullptr) IROPT_RETURN_IF_ERROR(PlaceNodes(*model, request.name, *request.sources));
     TensorReader tensors(request.owner, request.folder);
@@ -55,13 +76,12 @@ class OnnxFormat final : public Format {
 
   Status Write(const Module& module, const WriteRequest& request, OutputStream& out,
                DiagnosticEngine& diagnostics) const override {
-    const std::unique_ptr<ExportedModel> exported =
-        ExportModel(module,
-                    {.opset = OpsetOf(request.options),
-                     .mode = request.mode,
-                     .infer_shapes = request.options != nullptr && request.options->contains("infer-shapes"),
-                     .sources = request.sources},
-                    diagnostics);
+    const std::unique_ptr<ExportedModel> exported = ExportModel(module,
+                                                                {.opset = OpsetOf(request.options),
+                                                                 .mode = request.mode,
+                                                                 .infer_shapes = request.Option("infer-shapes") == "on",
+                                                                 .sources = request.sources},
+                                                                diagnostics);
     if (exported == nullptr) return Failure{ErrorCode::IllFormed};
     IROPT_ASSIGN_OR_RETURN(std::optional<AtomicFile> tensors, MoveOutTensors(*exported, request));
     EncodeModel(exported->model, out, [&](size_t i) { Forget(exported->arrays[i]); });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "exchange/onnx/export/convert_node.h"
 #include "exchange/onnx/export/op_export.h"
 #include "exchange/onnx/import/opaque_call.h"
 #include "exchange/onnx/type_text.h"
@@ -132,8 +133,11 @@ Names ExportOpaqueCall(OpExport& op, std::string_view name) {
     if (!is_empty) attributes.push_back(std::move(attribute));
     i += 2;
   }
-  if (domain.empty() && facts.opset > op.version()) return op.Needs(facts.opset);
-  return exporter.AddNode(op_type, std::move(inputs), std::move(attributes), facts.outputs,
+  NodeForm node{.op = op_type, .inputs = std::move(inputs), .attributes = std::move(attributes)};
+  if (domain.empty()) {
+    if (std::optional<std::string> reason = ConvertNode(op, facts.opset, node)) return op.Lacks(std::move(*reason));
+  }
+  return exporter.AddNode(node.op, std::move(node.inputs), std::move(node.attributes), facts.outputs,
                           domain.empty() ? std::string_view() : exporter.Keep(std::string(domain)));
 }
 

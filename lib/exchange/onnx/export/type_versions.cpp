@@ -33,6 +33,7 @@ struct Row {
 // Only what came after the first version of the operator, from version 7 on; see kBfloatSince for bfloat16.
 constexpr Row kRows[] = {
     {"Add", 14, kSmall},
+    {"Cast", 9, MaskOf({ElementType::kString})},
     {"Clip", 12, kSmall | kWide},
     {"Div", 14, kSmall},
     {"Equal", 11, kSmall | kReal | MaskOf({ElementType::kUint32, ElementType::kUint64})},
@@ -64,20 +65,24 @@ constexpr Row kBfloatSince[] = {
 
 }  // namespace
 
-int FirstVersionWith(std::string_view op, ElementType type) {
+int FirstVersionWith(std::string_view op, const ValueType& type) {
+  const bool is_control = op == "If" || op == "Loop";
+  if (type.kind == ValueType::Kind::kSequence) return op == "Identity" ? 14 : is_control ? 13 : 1;
+  if (type.kind == ValueType::Kind::kOptional) return op == "Identity" || is_control ? 16 : 1;
+  if (type.kind != ValueType::Kind::kTensor) return 1;
   static const LookupMap<std::string_view, std::vector<const Row*>> rows = [] {
     LookupMap<std::string_view, std::vector<const Row*>> by_op;
     for (const Row& row : kRows) by_op[row.op].push_back(&row);
     for (const Row& row : kBfloatSince) by_op[row.op].push_back(&row);
     return by_op;
   }();
-  const Mask mask = Mask{1} << static_cast<unsigned>(type);
+  const Mask mask = Mask{1} << static_cast<unsigned>(type.element);
   if (const auto* found = rows.Find(op)) {
     for (const Row* row : *found) {
       if ((row->types & mask) != 0) return row->since;
     }
   }
-  return type == ElementType::kBfloat16 ? 13 : 1;
+  return type.element == ElementType::kBfloat16 ? 13 : 1;
 }
 
 bool FirstInputDecides(std::string_view op) { return op == "Pad" || op == "Pow" || op == "TopK"; }

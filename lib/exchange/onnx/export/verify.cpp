@@ -13,28 +13,38 @@ namespace iropt::onnx {
 
 namespace {
 
-// The names that are seen, with the types of their elements; kUndefined where they are not known.
+// The names that are seen, with their types as far as they are known.
 class ScopeOfTypes {
  public:
   explicit ScopeOfTypes(const ScopeOfTypes* outer) : outer_(outer) {}
 
-  bool Add(std::string_view name, ElementType type) {
+  bool Add(std::string_view name, const ValueType& type) {
     if (Find(name) != nullptr) return false;
     types_.try_emplace(name, type);
     return true;
   }
-  const ElementType* Find(std::string_view name) const {
-    const ElementType* found = types_.Find(name);
+  const ValueType* Find(std::string_view name) const {
+    const ValueType* found = types_.Find(name);
     return found || outer_ == nullptr ? found : outer_->Find(name);
   }
 
  private:
   const ScopeOfTypes* outer_;
-  LookupMap<std::string_view, ElementType> types_;
+  LookupMap<std::string_view, ValueType> types_;
 };
+
+ValueType TypeOf(const TensorProto& tensor) {
+  ValueType type{.kind = ValueType::Kind::kTensor, .element = tensor.type, .has_shape = true};
+  for (const int64_t dim : tensor.dims) type.dims.push_back({.value = dim});
+  return type;
+}
 
 std::string PlaceOf(const NodeProto& node) {
   return fmt::format("the node of '{}' ({})", node.outputs.empty() ? "" : node.outputs.front(), QualifiedOp(node));
+}
+
+std::string ElementsOf(const ValueType& type) {
+  return type.kind == ValueType::Kind::kTensor ? fmt::format("{} elements", NameOf(type.element)) : "elements";
 }
 
 class GraphVerifier {
@@ -44,21 +54,22 @@ class GraphVerifier {
   // Returns whether all is right.
   bool Verify(const GraphProto& graph, const ScopeOfTypes* outer) {
     ScopeOfTypes scope(outer);
-    LookupMap<std::string_view, ElementType> stated;
+    LookupMap<std::string_view, ValueType> stated;
     for (const std::vector<ValueInfo>* infos : {&graph.value_infos, &graph.outputs}) {
       for (const ValueInfo& value : *infos) {
         if (!VerifyType(value)) return false;
-        stated.try_emplace(value.name, value.type.element);
+        stated.try_emplace(value.name, value.type);
       }
     }
     for (const TensorProto& tensor : graph.initializers) {
-      if (!VerifyTensor(tensor) || !Define(scope, tensor.name, tensor.type)) return false;
+      if (!VerifyTensor(tensor) || !Define(scope, tensor.name, TypeOf(tensor))) return false;
     }
     for (const ValueInfo& input : graph.inputs) {
-      if (!VerifyType(input) || !Define(scope, input.name, input.type.element)) return false;
+      if (!VerifyType(input) || !Define(scope, input.name, input.type)) return false;
     }
     for (const NodeProto& node : graph.nodes) {
       if (!VerifyNode(node, scope)) return false;
+      if (node.op_type == "If" && !VerifyResults(node, stated)) return false;
       for (const std::string_view output : node.outputs) {
         if (!output.empty() && !Define(scope, output, stated.Lookup(output))) return false;
       }
@@ -76,7 +87,7 @@ class GraphVerifier {
     return false;
   }
 
-  bool Define(ScopeOfTypes& scope, std::string_view name, ElementType type) {
+  bool Define(ScopeOfTypes& scope, std::string_view name, const ValueType& type) {
     return scope.Add(name, type) || Fail(fmt::format("two values have the name '{}'", name));
   }
 
@@ -91,10 +102,7 @@ class GraphVerifier {
   }
 
   bool VerifyTensor(const TensorProto& tensor) {
-    ValueInfo value{.name = tensor.name};
-    value.type.kind = ValueType::Kind::kTensor;
-    value.type.element = tensor.type;
-    for (const int64_t dim : tensor.dims) value.type.dims.push_back({.value = dim});
+    ValueInfo value{.name = tensor.name, .type = TypeOf(tensor)};
     return VerifyType(value);
   }
 
@@ -119,16 +127,22 @@ class GraphVerifier {
     return std::ranges::all_of(attribute.graphs, [&](const auto& graph) { return Verify(*graph, &scope); });
   }
 
+  bool VerifyResults(const NodeProto& node, const LookupMap<std::string_view, ValueType>& stated) {
+    return std::ranges::all_of(node.outputs,
+                               [&](std::string_view output) { return VerifyType(node, output, stated.Find(output)); });
+  }
+
+  bool VerifyType(const NodeProto& node, std::string_view value, const ValueType* type) {
+    const int since = type == nullptr ? 0 : FirstVersionWith(node.op_type, *type);
+    return since <= opset_ || Fail(fmt::format("{}: {} of '{}' need opset {} of ONNX, the model has {}", PlaceOf(node),
+                                               ElementsOf(*type), value, since, opset_));
+  }
+
   // The operators of older sets take fewer types.
   bool VerifyTypes(const NodeProto& node, const ScopeOfTypes& scope) {
     if (!IsOnnxDomain(node.domain)) return true;
     for (const std::string_view input : node.inputs) {
-      const ElementType* type = scope.Find(input);
-      const int since = type == nullptr ? 0 : FirstVersionWith(node.op_type, *type);
-      if (since > opset_) {
-        return Fail(fmt::format("{}: {} elements of '{}' need opset {} of ONNX, the model has {}", PlaceOf(node),
-                                NameOf(*type), input, since, opset_));
-      }
+      if (!VerifyType(node, input, scope.Find(input))) return false;
       if (FirstInputDecides(node.op_type)) break;
     }
     return true;

@@ -105,6 +105,15 @@ Names ExportBroadcasting(OpExport& op) {
   return {op.Add(name, {op.In(a), b}, std::move(attributes))};
 }
 
+// Before version 8, the operands have one shape.
+Names ExportExtremum(OpExport& op) {
+  if (op.version() < 8) {
+    const auto a = StaticDimsOf(op.TypeOf(0));
+    if (!a || a != StaticDimsOf(op.TypeOf(1))) return op.Needs(8);
+  }
+  return {op.Add(op.onnx_op(), {op.In(0), op.In(1)})};
+}
+
 // ONNX divides integers towards zero.
 Names ExportFloorDivide(OpExport& op) {
   if (op.Dtype(0).is_floating()) return {op.Add("Floor", {op.Add("Div", {op.In(0), op.In(1)})})};
@@ -285,8 +294,8 @@ constexpr ExportRow kElementwiseExports[] = {
     {op::kLogicalNot, "Not"},
     {op::kLogicalOr, "Or", 1, ExportBroadcasting},
     {op::kLogicalXor, "Xor", 1, ExportBroadcasting},
-    {op::kMaximum, "Max", 6},
-    {op::kMinimum, "Min", 6},
+    {op::kMaximum, "Max", 6, ExportExtremum},
+    {op::kMinimum, "Min", 6, ExportExtremum},
     {op::kMod, "Mod", 10, ExportMod},
     {op::kMultiply, "Mul", 6, ExportBroadcasting},
     {op::kNegative, "Neg"},

@@ -1,0 +1,474 @@
+#include "exchange/onnx/export/convert_node.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/runtime/value.h"
+#include "iropt/support/lookup.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// The first version of the operator set that has an operator; 1 stands for all up to 7.
+struct FirstVersion {
+  std::string_view op;
+  int since;
+};
+
+constexpr FirstVersion kFirstVersions[] = {{"Abs", 1},
+                                           {"Acos", 1},
+                                           {"Acosh", 9},
+                                           {"Add", 1},
+                                           {"AffineGrid", 20},
+                                           {"And", 1},
+                                           {"ArgMax", 1},
+                                           {"ArgMin", 1},
+                                           {"Asin", 1},
+                                           {"Asinh", 9},
+                                           {"Atan", 1},
+                                           {"Atanh", 9},
+                                           {"Attention", 23},
+                                           {"AveragePool", 1},
+                                           {"BatchNormalization", 1},
+                                           {"Bernoulli", 15},
+                                           {"BitCast", 26},
+                                           {"BitShift", 11},
+                                           {"BitwiseAnd", 18},
+                                           {"BitwiseNot", 18},
+                                           {"BitwiseOr", 18},
+                                           {"BitwiseXor", 18},
+                                           {"BlackmanWindow", 17},
+                                           {"Cast", 1},
+                                           {"CastLike", 15},
+                                           {"Ceil", 1},
+                                           {"Celu", 12},
+                                           {"CenterCropPad", 18},
+                                           {"Clip", 1},
+                                           {"Col2Im", 18},
+                                           {"Compress", 9},
+                                           {"Concat", 1},
+                                           {"ConcatFromSequence", 11},
+                                           {"Constant", 1},
+                                           {"ConstantOfShape", 9},
+                                           {"Conv", 1},
+                                           {"ConvInteger", 10},
+                                           {"ConvTranspose", 1},
+                                           {"Cos", 1},
+                                           {"Cosh", 9},
+                                           {"CumProd", 26},
+                                           {"CumSum", 11},
+                                           {"DFT", 17},
+                                           {"DeformConv", 19},
+                                           {"DepthToSpace", 1},
+                                           {"DequantizeLinear", 10},
+                                           {"Det", 11},
+                                           {"Div", 1},
+                                           {"Dropout", 1},
+                                           {"DynamicQuantizeLinear", 11},
+                                           {"Einsum", 12},
+                                           {"Elu", 1},
+                                           {"Equal", 1},
+                                           {"Erf", 9},
+                                           {"Exp", 1},
+                                           {"Expand", 8},
+                                           {"EyeLike", 9},
+                                           {"Flatten", 1},
+                                           {"Floor", 1},
+                                           {"GRU", 1},
+                                           {"Gather", 1},
+                                           {"GatherElements", 11},
+                                           {"GatherND", 11},
+                                           {"Gelu", 20},
+                                           {"Gemm", 1},
+                                           {"GlobalAveragePool", 1},
+                                           {"GlobalLpPool", 1},
+                                           {"GlobalMaxPool", 1},
+                                           {"Greater", 1},
+                                           {"GreaterOrEqual", 12},
+                                           {"GridSample", 16},
+                                           {"GroupNormalization", 18},
+                                           {"HammingWindow", 17},
+                                           {"HannWindow", 17},
+                                           {"HardSigmoid", 1},
+                                           {"HardSwish", 14},
+                                           {"Hardmax", 1},
+                                           {"Identity", 1},
+                                           {"If", 1},
+                                           {"ImageDecoder", 20},
+                                           {"InstanceNormalization", 1},
+                                           {"IsInf", 10},
+                                           {"IsNaN", 9},
+                                           {"LRN", 1},
+                                           {"LSTM", 1},
+                                           {"LayerNormalization", 17},
+                                           {"LeakyRelu", 1},
+                                           {"Less", 1},
+                                           {"LessOrEqual", 12},
+                                           {"Log", 1},
+                                           {"LogSoftmax", 1},
+                                           {"Loop", 1},
+                                           {"LpNormalization", 1},
+                                           {"LpPool", 1},
+                                           {"MatMul", 1},
+                                           {"MatMulInteger", 10},
+                                           {"Max", 1},
+                                           {"MaxPool", 1},
+                                           {"MaxRoiPool", 1},
+                                           {"MaxUnpool", 9},
+                                           {"Mean", 1},
+                                           {"MeanVarianceNormalization", 9},
+                                           {"MelWeightMatrix", 17},
+                                           {"Min", 1},
+                                           {"Mish", 18},
+                                           {"Mod", 10},
+                                           {"Mul", 1},
+                                           {"Multinomial", 1},
+                                           {"Neg", 1},
+                                           {"NegativeLogLikelihoodLoss", 12},
+                                           {"NonMaxSuppression", 10},
+                                           {"NonZero", 9},
+                                           {"Not", 1},
+                                           {"OneHot", 9},
+                                           {"Optional", 15},
+                                           {"OptionalGetElement", 15},
+                                           {"OptionalHasElement", 15},
+                                           {"Or", 1},
+                                           {"PRelu", 1},
+                                           {"Pad", 1},
+                                           {"Pow", 1},
+                                           {"QLinearConv", 10},
+                                           {"QLinearMatMul", 10},
+                                           {"QuantizeLinear", 10},
+                                           {"RMSNormalization", 23},
+                                           {"RNN", 1},
+                                           {"RandomNormal", 1},
+                                           {"RandomNormalLike", 1},
+                                           {"RandomUniform", 1},
+                                           {"RandomUniformLike", 1},
+                                           {"Range", 11},
+                                           {"Reciprocal", 1},
+                                           {"ReduceL1", 1},
+                                           {"ReduceL2", 1},
+                                           {"ReduceLogSum", 1},
+                                           {"ReduceLogSumExp", 1},
+                                           {"ReduceMax", 1},
+                                           {"ReduceMean", 1},
+                                           {"ReduceMin", 1},
+                                           {"ReduceProd", 1},
+                                           {"ReduceSum", 1},
+                                           {"ReduceSumSquare", 1},
+                                           {"RegexFullMatch", 20},
+                                           {"Relu", 1},
+                                           {"Reshape", 1},
+                                           {"Resize", 10},
+                                           {"ReverseSequence", 10},
+                                           {"RoiAlign", 10},
+                                           {"RotaryEmbedding", 23},
+                                           {"Round", 11},
+                                           {"STFT", 17},
+                                           {"Scan", 8},
+                                           {"Scatter", 9},
+                                           {"ScatterElements", 11},
+                                           {"ScatterND", 11},
+                                           {"Selu", 1},
+                                           {"SequenceAt", 11},
+                                           {"SequenceConstruct", 11},
+                                           {"SequenceEmpty", 11},
+                                           {"SequenceErase", 11},
+                                           {"SequenceInsert", 11},
+                                           {"SequenceLength", 11},
+                                           {"SequenceMap", 17},
+                                           {"Shape", 1},
+                                           {"Shrink", 9},
+                                           {"Sigmoid", 1},
+                                           {"Sign", 9},
+                                           {"Sin", 1},
+                                           {"Sinh", 9},
+                                           {"Size", 1},
+                                           {"Slice", 1},
+                                           {"Softmax", 1},
+                                           {"SoftmaxCrossEntropyLoss", 12},
+                                           {"Softplus", 1},
+                                           {"Softsign", 1},
+                                           {"SpaceToDepth", 1},
+                                           {"Split", 1},
+                                           {"SplitToSequence", 11},
+                                           {"Sqrt", 1},
+                                           {"Squeeze", 1},
+                                           {"StringConcat", 20},
+                                           {"StringNormalizer", 10},
+                                           {"StringSplit", 20},
+                                           {"Sub", 1},
+                                           {"Sum", 1},
+                                           {"Swish", 24},
+                                           {"Tan", 1},
+                                           {"Tanh", 1},
+                                           {"TensorScatter", 24},
+                                           {"TfIdfVectorizer", 9},
+                                           {"ThresholdedRelu", 10},
+                                           {"Tile", 1},
+                                           {"TopK", 1},
+                                           {"Transpose", 1},
+                                           {"Trilu", 14},
+                                           {"Unique", 11},
+                                           {"Unsqueeze", 1},
+                                           {"Upsample", 1},
+                                           {"Where", 9},
+                                           {"Xor", 1}};
+
+// Versions from which on an operator computes something else.
+constexpr FirstVersion kChanges[] = {
+    {"BatchNormalization", 9}, {"BatchNormalization", 14}, {"GridSample", 20}, {"GroupNormalization", 21},
+    {"Hardmax", 13},           {"LogSoftmax", 13},         {"Scan", 9},        {"Softmax", 13}};
+
+enum class MovedElements : uint8_t { kInts, kInt, kOneInt, kFloats, kOfData };  // kOneInt: a vector of one
+
+// An attribute that is an input from a version on.
+struct Move {
+  std::string_view op;
+  std::string_view attribute;
+  size_t input;
+  int since;
+  MovedElements elements;
+};
+
+constexpr Move kMoves[] = {
+    {"Clip", "min", 1, 11, MovedElements::kOfData},
+    {"Clip", "max", 2, 11, MovedElements::kOfData},
+    {"DFT", "axis", 2, 20, MovedElements::kInt},
+    {"Pad", "pads", 1, 11, MovedElements::kInts},
+    {"Pad", "value", 2, 11, MovedElements::kOfData},
+    {"ReduceL1", "axes", 1, 18, MovedElements::kInts},
+    {"ReduceL2", "axes", 1, 18, MovedElements::kInts},
+    {"ReduceLogSum", "axes", 1, 18, MovedElements::kInts},
+    {"ReduceLogSumExp", "axes", 1, 18, MovedElements::kInts},
+    {"ReduceMax", "axes", 1, 18, MovedElements::kInts},
+    {"ReduceMean", "axes", 1, 18, MovedElements::kInts},
+    {"ReduceMin", "axes", 1, 18, MovedElements::kInts},
+    {"ReduceProd", "axes", 1, 18, MovedElements::kInts},
+    {"ReduceSum", "axes", 1, 13, MovedElements::kInts},
+    {"ReduceSumSquare", "axes", 1, 18, MovedElements::kInts},
+    {"Slice", "starts", 1, 10, MovedElements::kInts},
+    {"Slice", "ends", 2, 10, MovedElements::kInts},
+    {"Slice", "axes", 3, 10, MovedElements::kInts},
+    {"Split", "split", 1, 13, MovedElements::kInts},
+    {"Squeeze", "axes", 1, 13, MovedElements::kInts},
+    {"TopK", "k", 1, 10, MovedElements::kOneInt},
+    {"Unsqueeze", "axes", 1, 13, MovedElements::kInts},
+    {"Upsample", "scales", 1, 9, MovedElements::kFloats},
+};
+
+// An attribute that a version added, with the integer that says the same as none.
+struct Addition {
+  std::string_view op;
+  std::string_view attribute;
+  int since;
+  int64_t none = -1;
+};
+
+constexpr Addition kAdditions[] = {
+    {"ArgMax", "select_last_index", 12, 0},
+    {"ArgMin", "select_last_index", 12, 0},
+    {"AveragePool", "ceil_mode", 10, 0},
+    {"AveragePool", "dilations", 19},
+    {"Cast", "round_mode", 24},
+    {"Cast", "saturate", 19, 1},
+    {"CastLike", "round_mode", 24},
+    {"CastLike", "saturate", 19, 1},
+    {"DepthToSpace", "mode", 11},
+    {"DequantizeLinear", "axis", 13, 1},
+    {"DequantizeLinear", "block_size", 21, 0},
+    {"DequantizeLinear", "output_dtype", 23, 0},
+    {"Dropout", "seed", 12},
+    {"GRU", "layout", 14, 0},
+    {"GatherND", "batch_dims", 12, 0},
+    {"LSTM", "layout", 14, 0},
+    {"LpPool", "ceil_mode", 18, 0},
+    {"LpPool", "dilations", 18},
+    {"MaxPool", "ceil_mode", 10, 0},
+    {"MaxPool", "dilations", 10},
+    {"MaxPool", "storage_order", 8, 0},
+    {"QuantizeLinear", "axis", 13, 1},
+    {"QuantizeLinear", "block_size", 21, 0},
+    {"QuantizeLinear", "output_dtype", 21, 0},
+    {"QuantizeLinear", "precision", 23, 0},
+    {"QuantizeLinear", "saturate", 19, 1},
+    {"RNN", "layout", 14, 0},
+    {"ReduceSum", "noop_with_empty_axes", 13, 0},
+    {"Reshape", "allowzero", 14, 0},
+    {"Resize", "antialias", 18, 0},
+    {"Resize", "axes", 18},
+    {"Resize", "coordinate_transformation_mode", 11},
+    {"Resize", "cubic_coeff_a", 11},
+    {"Resize", "exclude_outside", 11, 0},
+    {"Resize", "extrapolation_value", 11},
+    {"Resize", "keep_aspect_ratio_policy", 18},
+    {"Resize", "nearest_mode", 11},
+    {"RoiAlign", "coordinate_transformation_mode", 16},
+    {"ScatterElements", "reduction", 16},
+    {"ScatterND", "reduction", 16},
+    {"Shape", "end", 15},
+    {"Shape", "start", 15, 0},
+    {"Split", "num_outputs", 18},
+    {"TopK", "largest", 11, 1},
+    {"TopK", "sorted", 11, 1},
+};
+
+// Inputs that a version added; those that were attributes are moves.
+struct AddedInput {
+  std::string_view op;
+  size_t input;
+  int since;
+};
+constexpr AddedInput kAddedInputs[] = {{"Attention", 6, 24}, {"Dropout", 1, 12}, {"Pad", 3, 18}, {"Slice", 4, 10}};
+
+int FirstVersionOf(std::string_view op) {
+  static const LookupMap<std::string_view, int> versions = [] {
+    LookupMap<std::string_view, int> by_op;
+    for (const FirstVersion& row : kFirstVersions) by_op.try_emplace(row.op, row.since);
+    return by_op;
+  }();
+  return versions.Lookup(op);
+}
+
+class NodeConverter {
+ public:
+  NodeConverter(OpExport& op, int64_t from, NodeForm& node) : op_(op), from_(from), to_(op.version()), node_(node) {}
+
+  std::optional<std::string> Run() {
+    const int first = FirstVersionOf(node_.op);
+    if (first == 0) return from_ > to_ ? std::optional(Needs("it", from_)) : std::nullopt;
+    if (first > to_) return Needs("it", first);
+    const auto change = std::ranges::find_if(
+        kChanges, [&](const FirstVersion& row) { return row.op == node_.op && Crosses(row.since); });
+    const bool is_downsized = node_.op == "Resize" && from_ >= 11 && to_ < 11;
+    if (is_downsized) return "it computed something else before opset 11 of ONNX";
+    if (change != std::end(kChanges))
+      return fmt::format("it is of opset {}, and computes something else {} opset {} of ONNX", from_,
+                         from_ < to_ ? "from" : "before", change->since);
+    for (const Addition& row : kAdditions) {
+      if (row.op == node_.op && to_ < row.since && !Drop(row))
+        return Needs(fmt::format("attribute '{}'", row.attribute), row.since);
+    }
+    for (const AddedInput& row : kAddedInputs) {
+      const bool has = row.op == node_.op && row.input < node_.inputs.size() && !node_.inputs[row.input].empty();
+      if (has && to_ < row.since) return Needs(fmt::format("input {}", row.input), row.since);
+    }
+    for (const Move& row : kMoves) {
+      if (row.op != node_.op || !Crosses(row.since)) continue;
+      if (from_ < to_)
+        MakeInput(row);
+      else if (!MakeAttribute(row))
+        return fmt::format("its input {} is not a constant, which it must be before opset {} of ONNX", row.input,
+                           row.since);
+    }
+    Rename();
+    if (node_.op == "Resize" && to_ >= 11 && to_ < 13) FillInputs();
+    return std::nullopt;
+  }
+
+ private:
+  bool Crosses(int since) const { return (from_ < since) != (to_ < since); }
+
+  std::string Needs(std::string_view what, int64_t since) const {
+    return fmt::format("{} needs opset {} of ONNX, the model has {}", what, since, to_);
+  }
+
+  // Removes an attribute that says the same as none. Returns whether it is not there then.
+  bool Drop(const Addition& row) {
+    const auto found = std::ranges::find(node_.attributes, row.attribute, &AttributeProto::name);
+    if (found == node_.attributes.end()) return true;
+    if (found->type != AttributeType::kInt || found->i != row.none) return false;
+    node_.attributes.erase(found);
+    return true;
+  }
+
+  void MakeInput(const Move& row) {
+    const auto found = std::ranges::find(node_.attributes, row.attribute, &AttributeProto::name);
+    const bool is_given = found != node_.attributes.end();
+    // The axis of DFT was the second one by default.
+    if (!is_given && node_.op != "DFT") return;
+    const std::string_view value = is_given ? InputFrom(*found, row.elements) : op_.exporter().IntScalar(1);
+    if (is_given) node_.attributes.erase(found);
+    node_.inputs.resize(std::max(node_.inputs.size(), row.input + 1));
+    node_.inputs[row.input] = value;
+  }
+
+  std::string_view InputFrom(const AttributeProto& attribute, MovedElements elements) {
+    switch (elements) {
+      case MovedElements::kInts: return op_.Ints(attribute.ints);
+      case MovedElements::kInt: return op_.exporter().IntScalar(attribute.i);
+      case MovedElements::kOneInt: return op_.Ints({attribute.i});
+      case MovedElements::kOfData: return op_.Scalar(static_cast<double>(attribute.f), op_.Dtype(1));
+      case MovedElements::kFloats: break;
+    }
+    auto array = NDArray::Make(DataType::Float(32), {static_cast<int64_t>(attribute.floats.size())});
+    std::ranges::copy(attribute.floats, array->MutableAs<float>().begin());
+    return op_.exporter().context().Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
+  }
+
+  bool MakeAttribute(const Move& row) {
+    if (row.input >= node_.inputs.size() || node_.inputs[row.input].empty()) return true;
+    const auto* constant = As<iropt::Constant>(op_.Resolved(row.input + 1));
+    if (constant == nullptr) return false;
+    const NDArray& array = *constant->data;
+    const bool is_int = row.elements != MovedElements::kFloats && row.elements != MovedElements::kOfData;
+    if (is_int && array.dtype() != DataType::Int(64)) return false;
+    if (!is_int && array.dtype() != DataType::Float(32)) return false;
+    if (is_int) {
+      const auto values = array.As<int64_t>();
+      if (row.elements == MovedElements::kInts)
+        node_.attributes.push_back(IntsAttribute(row.attribute, {values.begin(), values.end()}));
+      else
+        node_.attributes.push_back(IntAttribute(row.attribute, values[0]));
+    } else if (row.elements == MovedElements::kFloats) {
+      const auto values = array.As<float>();
+      node_.attributes.push_back(
+          {.name = row.attribute, .type = AttributeType::kFloats, .floats = {values.begin(), values.end()}});
+    } else {
+      node_.attributes.push_back(FloatAttribute(row.attribute, static_cast<double>(array.As<float>()[0])));
+    }
+    node_.inputs[row.input] = {};
+    return true;
+  }
+
+  // Operators that have other names.
+  void Rename() {
+    if (node_.op == "Scatter" && to_ >= 11) node_.op = "ScatterElements";
+    const bool is_upsample = node_.op == "Upsample" && to_ >= 10;
+    const bool is_old_resize = node_.op == "Resize" && from_ < 11;
+    if (is_upsample) node_.op = "Resize";
+    if ((!is_upsample && !is_old_resize) || to_ < 11 || node_.inputs.size() != 2) return;
+    node_.inputs = {node_.inputs[0], {}, node_.inputs[1]};
+    node_.attributes.push_back(TextAttribute("coordinate_transformation_mode", "asymmetric"));
+    const auto mode = std::ranges::find(node_.attributes, "mode", &AttributeProto::name);
+    if (mode == node_.attributes.end() || mode->s == "nearest")
+      node_.attributes.push_back(TextAttribute("nearest_mode", "floor"));
+  }
+
+  // Regions and scales of Resize that are left out were empty tensors.
+  void FillInputs() {
+    for (const size_t i : {size_t{1}, size_t{2}}) {
+      if (i < node_.inputs.size() && !node_.inputs[i].empty()) continue;
+      node_.inputs.resize(std::max(node_.inputs.size(), i + 1));
+      node_.inputs[i] = op_.exporter().context().Initializer(
+          std::shared_ptr<const NDArray>(NDArray::Make(DataType::Float(32), {0})), "");
+    }
+  }
+
+  OpExport& op_;
+  const int64_t from_;
+  const int64_t to_;
+  NodeForm& node_;
+};
+
+}  // namespace
+
+std::optional<std::string> ConvertNode(OpExport& op, int64_t from, NodeForm& node) {
+  if (from <= 0 || from == op.version()) return std::nullopt;
+  return NodeConverter(op, from, node).Run();
+}
+
+}  // namespace iropt::onnx
