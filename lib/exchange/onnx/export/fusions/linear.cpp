@@ -1,6 +1,7 @@
 // Conv, ConvTranspose and Gemm with their biases; indices and reductions in ONNX's forms.
 
 #include <algorithm>
+#include <cstring>
 
 #include "exchange/onnx/export/attributes.h"
 #include "exchange/onnx/export/fusion_rows.h"
@@ -14,6 +15,7 @@
 #include "iropt/op/ops/repeat.h"
 #include "iropt/op/ops/scan.h"
 #include "iropt/op/ops/slice.h"
+#include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
 
@@ -80,6 +82,42 @@ std::optional<FusedNode> MatchBias(Matcher& matcher, const Call& root, const Exp
 template <int kOperand>
 std::optional<FusedNode> MatchConvBias(Matcher& matcher, const Call& root) {
   return MatchBias(matcher, root, root.args[kOperand], root.args[1 - kOperand]);
+}
+
+// ---- Batch norms
+
+std::shared_ptr<const NDArray> Filled(const NDArray& like, double value) {
+  auto array = NDArray::Make(like.dtype(), {like.shape().begin(), like.shape().end()});
+  const Tensor element = MakeScalarTensor(iropt::Scalar::Float(value, like.dtype()));
+  for (size_t i = 0; i < array->num_bytes(); i += element->num_bytes())
+    std::memcpy(array->mutable_data() + i, element->data(), element->num_bytes());
+  return array;
+}
+
+// A factor and a term for each channel: a batch norm that nothing took in. Of images only: a norm of rows may be part
+// of a pattern that runtimes look for.
+template <int kOperand>
+std::optional<FusedNode> MatchScaleAndShift(Matcher& matcher, const Call& root) {
+  const Call* product = matcher.Inner(root.args[kOperand], op::kMultiply);
+  const iropt::Constant* shift = product ? matcher.ConstantOf(root.args[1 - kOperand]) : nullptr;
+  if (shift == nullptr) return std::nullopt;
+  const uint32_t factor = matcher.ConstantOf(product->args[1]) ? 1 : 0;
+  const iropt::Constant* scale = matcher.ConstantOf(product->args[factor]);
+  const TensorType* type = TensorOf(product->args[1 - factor]);
+  if (scale == nullptr || type == nullptr || !type->known || type->ndim < 3 || !type->dtype.is_floating())
+    return std::nullopt;
+  const auto* channels = As<tir::IntImm>(type->dims[1]);
+  const bool same_dtype = scale->data->dtype() == type->dtype && shift->data->dtype() == type->dtype;
+  if (channels == nullptr || !same_dtype) return std::nullopt;
+  auto scales = PerChannel(*scale->data, type->ndim, channels->value);
+  auto shifts = PerChannel(*shift->data, type->ndim, channels->value);
+  if (scales == nullptr || shifts == nullptr) return std::nullopt;
+  FusedNode node{.op = "BatchNormalization", .inputs = {product->args[1 - factor]}};
+  const auto means = Filled(*scales, 0);
+  const auto variances = Filled(*scales, 1);
+  for (const auto& input : {std::move(scales), std::move(shifts), means, variances}) node.inputs.emplace_back(input);
+  node.attributes.push_back(FloatAttribute("epsilon", 0));
+  return node;
 }
 
 // ---- Gemm
@@ -243,6 +281,8 @@ constexpr FusionRow kLinearFusions[] = {
     {op::kAdd, "Conv", 1, MatchConvBias<1>},
     {op::kAdd, "Gemm", 7, MatchGemm<0>},
     {op::kAdd, "Gemm", 7, MatchGemm<1>},
+    {op::kAdd, "BatchNormalization", 9, MatchScaleAndShift<0>},
+    {op::kAdd, "BatchNormalization", 9, MatchScaleAndShift<1>},
     {op::kMatmul, "Gemm", 11, MatchTransposedMatmul},
     {op::kTake, "Gather", 1, MatchGather},
     {op::kOneHot, "OneHot", 9, MatchOneHot},
