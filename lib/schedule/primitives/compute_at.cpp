@@ -314,7 +314,8 @@ class Mover {
         boxes.push_back(EvalBox(region->region, LoopDomain(other->parent, loop_, scope), analyzer_));
         for (size_t i = 0; i < boxes.back().size(); ++i) {
           IntervalSet& set = boxes.back()[i];
-          if (LoadsComputed(set.min()) || LoadsComputed(set.max())) set = WholeDim(*buffer, i);
+          const auto is_unknown = [&](const PrimExpr* end) { return LoadsComputed(end) || MayDivideByZero(end); };
+          if (is_unknown(set.min()) || is_unknown(set.max())) set = WholeDim(*buffer, i);
         }
       }
     }
@@ -330,6 +331,27 @@ class Mover {
       if (!load || found) return;
       const auto writes = [&](const Ref* ref) { return UsesBuffer(ref->block().writes, load->buffer); };
       found = writes(block_) || std::ranges::any_of(state_.ChildrenOf(loop_), writes);
+    };
+    if (expr) tir::PostOrderVisit(expr, look);
+    return found;
+  }
+
+  // Returns whether the expression may divide by 0 where the loop begins, as by a size. It does not if it divides by a
+  // factor of the extent of a loop around, which has no iterations then.
+  bool MayDivideByZero(const PrimExpr* expr) {
+    const auto is_factor_of_extent = [&](const PrimExpr* divisor) {
+      for (const Ref* ref = loop_; ref->is_loop(); ref = ref->parent) {
+        const PrimExpr* rest = analyzer_.make().FloorMod(ref->loop().extent, divisor);
+        if (arith::IsInt(analyzer_.Simplify(rest), 0)) return true;
+      }
+      return false;
+    };
+    bool found = false;
+    const auto look = [&](const Node* node) {
+      if (node->kind < NodeKind::kDiv || node->kind > NodeKind::kFloorMod || found) return;
+      const auto* division = static_cast<const tir::BinaryExpr*>(node);
+      const arith::IntBound divisor = analyzer_.bounds().Bound(division->b);
+      found = divisor.min <= 0 && divisor.max >= 0 && !is_factor_of_extent(division->b);
     };
     if (expr) tir::PostOrderVisit(expr, look);
     return found;

@@ -10,10 +10,14 @@
 // Source: FuseReductionEpilogue of TVM 0.23's compute_inline.cc. Unlike it, operations that would be done in each step
 // of the reduction are refused, and the first value is that of the reduction.
 #include <algorithm>
+#include <utility>
 
+#include "iropt/ir/map_list.h"
+#include "iropt/ir/structural.h"
 #include "removal_plan.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
+#include "schedule/primitives/axis_condition.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {
@@ -24,13 +28,13 @@ constexpr std::string_view kEpilogueForm =
     "the body of the epilogue block {0} should be a store of the result of the reduction, to which values may be added "
     "if the reduction is a sum, and without a predicate";
 
-int CountLoads(const PrimExpr* expr, const tir::Buffer* buffer) {
-  int count = 0;
-  tir::PostOrderVisit(expr, [&](const Node* node) {
+std::vector<const tir::BufferLoad*> LoadsOf(const tir::Buffer* buffer, const tir::BufferStore* store) {
+  std::vector<const tir::BufferLoad*> loads;
+  tir::PostOrderVisit(store, [&](const Node* node) {
     const auto* load = As<tir::BufferLoad>(node);
-    count += load && load->buffer == buffer ? 1 : 0;
+    if (load && load->buffer == buffer) loads.push_back(load);
   });
-  return count;
+  return loads;
 }
 
 // Returns whether the expression is a load of the buffer, or also a sum with one as an operand.
@@ -98,69 +102,81 @@ class FusedScope : public ScopeRewriter {
 class EpilogueFuser {
  public:
   EpilogueFuser(State& state, const tir::Buffer* buffer, const tir::Block& reduction, const tir::Block& epilogue)
-      : state_(state), workspace_(state.workspace()), buffer_(buffer), reduction_(reduction), epilogue_(epilogue) {}
+      : state_(state),
+        workspace_(state.workspace()),
+        analyzer_(state.make(), arith::Analyzer::SymVars::kAny),
+        buffer_(buffer),
+        reduction_(reduction),
+        epilogue_(epilogue) {}
 
   Result<const tir::Block*> Fuse(const PrimExpr* predicate) {
     const auto* store = As<tir::BufferStore>(epilogue_.body);
     const auto* update = As<tir::BufferStore>(reduction_.body);
     const auto* first = As<tir::BufferStore>(reduction_.init);
-    if (!IsTrue(predicate) || !store || !update || !first)
+    if (!IsTrue(predicate) || !store || !epilogue_.match_buffers.empty())
       return state_.Refuse(std::string(kEpilogueForm), {&epilogue_});
+    if (!update || !first || update->buffer != buffer_ || first->buffer != buffer_ ||
+        !DeepEqual(update->indices, first->indices))
+      return state_.Refuse("the body of the block {0} is not a store of the result that its initialization stores",
+                           {&reduction_});
     const bool is_sum = Is<tir::Add>(update->value) && IsLoadOf(buffer_, update->value, /*in_sum=*/true);
-    if (CountLoads(store->value, buffer_) != 1 || !IsLoadOf(buffer_, store->value, is_sum))
+    const std::vector<const tir::BufferLoad*> loads = LoadsOf(buffer_, store);
+    if (loads.size() != 1 || !IsLoadOf(buffer_, store->value, is_sum))
       return state_.Refuse(std::string(kEpilogueForm), {&epilogue_});
-    IROPT_RETURN_IF_ERROR(MapAxes());
+    IROPT_RETURN_IF_ERROR(MapAxes(*loads[0], *update));
     return CopyBlock(reduction_, workspace_, [&](tir::Block& copy) {
-      copy.init = MakeInit(*store, first->value);
-      copy.body = MakeUpdate(*store, *update);
-      copy.writes = MakeWrites(store->buffer);
+      copy.init = MakeStore(*store, first->value, /*drop_addends=*/false);
+      copy.body = MakeStore(*store, update->value, /*drop_addends=*/true);
+      copy.writes = MapList(epilogue_.writes, workspace_, [&](const auto* region) { return OfReduction(region); });
       copy.reads = MakeReads();
     });
   }
 
  private:
-  // The axes of the epilogue are the data parallel ones of the reduction, in their order.
-  Status MapAxes() {
-    std::vector<const tir::Var*> own, others;
-    for (const tir::IterVar* axis : reduction_.iter_vars) {
-      if (axis->iter_type == tir::IterVarType::kDataPar) own.push_back(axis->var);
-    }
+  // The axes of the epilogue from those of the reduction, each result of which must be taken once.
+  Status MapAxes(const tir::BufferLoad& load, const tir::BufferStore& update) {
+    for (const tir::IterVar* axis : reduction_.iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
+    arith::IterRanges axes;
+    for (const tir::IterVar* axis : epilogue_.iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
+    auto inverse = arith::InverseIterMap(
+        load.indices, update.indices, axes,
+        {.level = arith::IterMapLevel::kBijective, .simplify_trivial_iterators = false}, analyzer_);
+    bool ok = inverse && !inverse->padding_predicate;
+    if (ok) axes_ = std::move(inverse->values);
+    const arith::PrimBuilder& make = analyzer_.make();
     for (const tir::IterVar* axis : epilogue_.iter_vars) {
-      if (axis->iter_type == tir::IterVarType::kDataPar) others.push_back(axis->var);
+      if (!ok) break;
+      const PrimExpr*& value = axes_[axis->var];
+      value = arith::IsInt(axis->dom->extent, 1) ? axis->dom->min : analyzer_.Simplify(value);
+      const PrimExpr* end = make.Add(axis->dom->min, axis->dom->extent);
+      ok = analyzer_.CanProve(make.Binary(NodeKind::kGE, value, axis->dom->min)) &&
+           analyzer_.CanProve(make.Binary(NodeKind::kLT, value, end));
     }
-    if (own.size() != others.size())
-      return state_.Refuse("the reduction {0} and the epilogue {1} have different numbers of data parallel axes",
-                           {&reduction_, &epilogue_});
-    for (size_t i = 0; i < own.size(); ++i) axes_[others[i]] = own[i];
-    return {};
+    for (size_t i = 0; ok && i < load.indices.size(); ++i)
+      ok = analyzer_.CanProveEqual(OfReduction(load.indices[i]), update.indices[i]);
+    std::vector<const PrimExpr*> vars;
+    for (const tir::IterVar* axis : epilogue_.iter_vars) vars.push_back(axis->var);
+    if (ok && TakeAllValues(state_, state_.RefOf(&epilogue_), vars, nullptr)) return {};
+    return state_.Refuse("the epilogue {0} may not take each result of the reduction {1} once",
+                         {&epilogue_, &reduction_});
   }
 
-  const tir::Stmt* MakeInit(const tir::BufferStore& store, const PrimExpr* first) {
-    arith::Analyzer analyzer(state_.make(), arith::Analyzer::SymVars::kAny);
-    const PrimExpr* value = ResultReplacer(buffer_, first, /*drop_addends=*/false, workspace_).VisitExpr(store.value);
-    auto* init = workspace_.New<tir::BufferStore>(store);
-    init->value = analyzer.Simplify(tir::Substitute(value, axes_, workspace_));
-    std::vector<const PrimExpr*> indices;
-    for (const PrimExpr* index : store.indices) indices.push_back(tir::Substitute(index, axes_, workspace_));
-    init->indices = workspace_.Copy(indices);
-    return init;
-  }
-
-  const tir::Stmt* MakeUpdate(const tir::BufferStore& store, const tir::BufferStore& update) {
-    const auto* renamed = To<tir::BufferStore>(ReplaceBuffers(&update, {{buffer_, store.buffer}}, workspace_));
-    const PrimExpr* epilogue = tir::Substitute(store.value, axes_, workspace_);
-    auto* fused = workspace_.New<tir::BufferStore>(*renamed);
-    fused->value = ResultReplacer(buffer_, renamed->value, /*drop_addends=*/true, workspace_).VisitExpr(epilogue);
+  // What the epilogue stores for this result.
+  const tir::Stmt* MakeStore(const tir::BufferStore& store, const PrimExpr* result, bool drop_addends) {
+    auto* fused = workspace_.New<tir::BufferStore>(store);
+    fused->indices = MapList(store.indices, workspace_, [&](const PrimExpr* index) { return OfReduction(index); });
+    const auto* own = workspace_.New<tir::BufferLoad>(store.buffer->dtype, store.buffer, fused->indices);
+    result = ResultReplacer(buffer_, own, /*drop_addends=*/false, workspace_).VisitExpr(result);
+    const PrimExpr* value =
+        ResultReplacer(buffer_, result, drop_addends, workspace_).VisitExpr(OfReduction(store.value));
+    fused->value = drop_addends ? value : analyzer_.Simplify(value);
     return fused;
   }
 
-  List<const tir::BufferRegion*> MakeWrites(const tir::Buffer* output) {
-    return ReplaceBuffers(reduction_.writes, {{buffer_, output}}, workspace_);
-  }
   List<const tir::BufferRegion*> MakeReads() {
     std::vector<const tir::BufferRegion*> reads;
     for (const tir::BufferRegion* read : epilogue_.reads) {
-      if (read->buffer != buffer_) reads.push_back(tir::Substitute(read, axes_, workspace_));
+      if (read->buffer != buffer_) reads.push_back(OfReduction(read));
     }
     for (const tir::BufferRegion* read : reduction_.reads) {
       const auto is_same = [&](const tir::BufferRegion* other) { return other->buffer == read->buffer; };
@@ -169,13 +185,45 @@ class EpilogueFuser {
     return workspace_.Copy(reads);
   }
 
+  template <class T>
+  const T* OfReduction(const T* part) {
+    return tir::Substitute(part, axes_, workspace_);
+  }
+
   State& state_;
   Workspace& workspace_;
+  arith::Analyzer analyzer_;
   const tir::Buffer* buffer_;
   const tir::Block& reduction_;
   const tir::Block& epilogue_;
-  tir::VarValues axes_;
+  tir::VarValues axes_;  // of the epilogue, in those of the reduction
 };
+
+// The statement of the scope that the block is in.
+const Ref* StatementOf(const Ref* block, const Ref* scope) {
+  while (block->parent != scope) block = block->parent;
+  return block;
+}
+
+// The reduction must find what the epilogue reads, and nothing else may need its result.
+Status CheckPlaces(State& state, Ref* reduction, Ref* epilogue, Ref* scope, const tir::Buffer* buffer) {
+  const BlockScope& info = state.ScopeInfo(scope);
+  for (const Ref* reader : info.ReadersOf(buffer)) {
+    if (reader != reduction && reader != epilogue)
+      return state.Refuse("the block {0} reads the result of the reduction {1} as well",
+                          {reader->stmt, reduction->stmt});
+  }
+  for (const tir::BufferRegion* read : epilogue->block().reads) {
+    if (read->buffer == buffer) continue;
+    for (const Ref* writer : info.WritersOf(read->buffer)) {
+      const bool is_outside = writer->place < reduction->place || writer->place > epilogue->place;
+      if (!is_outside || StatementOf(writer, scope) == StatementOf(reduction, scope))
+        return state.Refuse("the block {0} writes what the epilogue {1} reads, but not before all of the reduction {2}",
+                            {writer->stmt, epilogue->stmt, reduction->stmt});
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -191,6 +239,7 @@ Status ApplyFuseReductionEpilogue(PrimitiveCall& call, const args::FuseReduction
   IROPT_RETURN_IF_ERROR(CheckCompleteBlock(state, epilogue, scope));
   IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, reduction, scope));
   const tir::Buffer* buffer = reduction->block().writes[0]->buffer;
+  IROPT_RETURN_IF_ERROR(CheckPlaces(state, reduction, epilogue, scope, buffer));
   EpilogueFuser fuser(state, buffer, reduction->block(), epilogue->block());
   IROPT_ASSIGN_OR_RETURN(const tir::Block* fused, fuser.Fuse(state.RealizeOf(epilogue)->predicate));
   IROPT_ASSIGN_OR_RETURN(const RemovalPlan removal, PlanRemoval(state, epilogue));

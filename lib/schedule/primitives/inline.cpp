@@ -12,6 +12,7 @@
 #include "iropt/analysis/tir/block_access.h"
 #include "iropt/ir/map_list.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "removal_plan.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
@@ -28,6 +29,8 @@ using arith::Analyzer;
 constexpr std::string_view kBodyForm =
     "the body of the inlined block {0} should be in form of\n    'A[f(i, j, k, ...)] = g(i, j, k, ...)',\n"
     "where the store indices mapping f on the left are bijective affine";
+constexpr std::string_view kOpaqueAccess =
+    "the buffer to be inlined is accessed as a whole, as by `B.data`, or a region of it is matched: {0}";
 constexpr std::string_view kReverseBodyForm =
     "the body of the inlined block {0} should be in form of\n    `B[...] = g(i, j, k, A[f(i, j, k, ...)] ...)`,\n"
     "where A is the only buffer the block consumes, whose indices are distinct atomic variables,\n"
@@ -126,25 +129,21 @@ class Inliner : public tir::StmtExprMutator {
     }
     paths_.Add(inlined, scope);
     const tir::Stmt* new_scope = VisitStmt(scope->stmt);
-    if (has_opaque_access_)
-      return state_.Refuse(
-          "the buffer to be inlined is accessed as a whole, as by `B.data`, or a region of it is matched: {0}",
-          {scope->stmt});
-    if (has_vector_access_)
-      return state_.Refuse(
-          fmt::format("vectors of elements of the buffer {} to be inlined are accessed: {{0}}", buffer_->name),
-          {scope->stmt});
+    if (!refusal_.empty()) return state_.Refuse(refusal_, {scope->stmt});
     state_.Replace(scope, new_scope, reuse_);
     return {};
   }
 
  protected:
-  void NoteVectorAccess() { has_vector_access_ = true; }
+  // The scope, {0}, has something that cannot be rewritten.
+  void NoteRefusal(std::string message) {
+    if (refusal_.empty()) refusal_ = std::move(message);
+  }
   // What takes the place of an access: other ones may get copies of the same expressions.
   const PrimExpr* WithOwnBindings(const PrimExpr* expr) { return BindsVar(expr) ? bindings_.VisitExpr(expr) : expr; }
 
   const PrimExpr* VisitVar(const tir::Var* var) override {
-    has_opaque_access_ = has_opaque_access_ || var == buffer_->data;
+    if (var == buffer_->data) NoteRefusal(std::string(kOpaqueAccess));
     return StmtExprMutator::VisitVar(var);
   }
 
@@ -185,7 +184,7 @@ class Inliner : public tir::StmtExprMutator {
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     const bool was_outside = std::exchange(is_outside_, block == scope_);
     const auto is_matched = [&](const tir::MatchBufferRegion* match) { return match->source->buffer == buffer_; };
-    has_opaque_access_ = has_opaque_access_ || std::ranges::any_of(block->match_buffers, is_matched);
+    if (std::ranges::any_of(block->match_buffers, is_matched)) NoteRefusal(std::string(kOpaqueAccess));
     KnowBuffers(*block);
     const tir::Block* source = block;
     if (block == removal_.source) block = To<tir::Block>(removal_.target);
@@ -246,8 +245,7 @@ class Inliner : public tir::StmtExprMutator {
   BlockReuse reuse_;
   PathSet paths_;           // to the blocks that access the buffer; others stay
   bool is_outside_ = true;  // of the children of the scope
-  bool has_opaque_access_ = false;
-  bool has_vector_access_ = false;
+  std::string refusal_;
 };
 
 // Loads of the buffer become the value that the block stores there.
@@ -284,7 +282,8 @@ class ConsumerInliner : public Inliner {
     const auto* visited = To<tir::BufferLoad>(Inliner::VisitBufferLoad(load));
     if (visited->buffer != buffer() || IsMention(*visited)) return visited;
     if (IsVectorAccess(visited->indices)) {
-      NoteVectorAccess();
+      NoteRefusal(
+          fmt::format("vectors of elements of the buffer {} to be inlined are accessed: {{0}}", buffer()->name));
       return visited;
     }
     tir::VarValues values;
@@ -340,7 +339,8 @@ class ProducerInliner : public Inliner {
         analyzer());
     if (!inverse) return false;
     for (const tir::IterVar* axis : consumer_.block->iter_vars) values_[axis->var] = inverse->values.at(axis->var);
-    return IsCovered();
+    KeepToLoaded(*indices, stored->indices);
+    return TakesOnce(*indices, axes) && IsCovered();
   }
 
  protected:
@@ -413,7 +413,30 @@ class ProducerInliner : public Inliner {
     return As<tir::BufferStore>(body);
   }
 
-  // Returns whether the producer provides all that the consumer's axes stand for.
+  // Returns whether no two values of the axes of the consumer load the same element.
+  bool TakesOnce(List<const PrimExpr*> indices, const arith::IterRanges& axes) {
+    if (arith::InverseIterMap(indices, indices, axes, analyzer())) return true;
+    const auto inverse = arith::InverseIterMap(
+        indices, indices, axes, {.level = arith::IterMapLevel::kNoCheck, .simplify_trivial_iterators = false},
+        analyzer());
+    const List<const tir::IterVar*> vars = consumer_.block->iter_vars;
+    for (const tir::IterVar* axis : vars) analyzer().Bind(axis->var, axis->dom->min, axis->dom->extent);
+    return inverse && std::ranges::all_of(vars, [&](const tir::IterVar* axis) {
+             return analyzer().CanProveEqual(inverse->values.at(axis->var), axis->var);
+           });
+  }
+
+  // The producer may store elements that the consumer does not load, as for B[2, vj].
+  void KeepToLoaded(List<const PrimExpr*> loaded, List<const PrimExpr*> stored) {
+    const arith::PrimBuilder& make = analyzer().make();
+    for (size_t i = 0; i < loaded.size(); ++i) {
+      if (tir::UsesVar(loaded[i], [](const tir::Var*) { return true; })) continue;
+      in_bound_ = make.Binary(NodeKind::kAnd, in_bound_, make.Binary(NodeKind::kEQ, stored[i], loaded[i]));
+    }
+  }
+
+  // Returns whether the producer provides all that the consumer's axes stand for. What it does not compute is not
+  // loaded, unless a condition decides that.
   bool IsCovered() {
     const arith::PrimBuilder& make = analyzer().make();
     arith::IterRanges axes;
@@ -422,14 +445,34 @@ class ProducerInliner : public Inliner {
       if (!ref->is_block()) continue;
       for (const tir::IterVar* axis : ref->block().iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
     }
+    const bool must_prove = LoadsUnderCondition();
+    if (must_prove && Is<tir::IfThenElse>(producer_->body)) return false;
+    const auto is_before = [&](const PrimExpr* a, const PrimExpr* b) {
+      if (!must_prove) return !a || !b || !analyzer().CanProve(make.Binary(NodeKind::kGT, a, b));
+      return a && b && analyzer().CanProve(make.Binary(NodeKind::kLE, a, b));
+    };
     const arith::VarDomains domains = DomainsOf(axes, make);
-    for (const tir::IterVar* axis : consumer_.block->iter_vars) {
+    return std::ranges::all_of(consumer_.block->iter_vars, [&](const tir::IterVar* axis) {
       const arith::IntervalSet set = arith::EvalSet(values_.at(axis->var), domains, analyzer());
       const PrimExpr* last = make.Sub(make.Add(axis->dom->min, axis->dom->extent), make.Const(1, axis->var->dtype));
-      if (set.min() && analyzer().CanProve(make.Binary(NodeKind::kGT, set.min(), axis->dom->min))) return false;
-      if (set.max() && analyzer().CanProve(make.Binary(NodeKind::kLT, set.max(), last))) return false;
-    }
-    return true;
+      return is_before(set.min(), axis->dom->min) && is_before(last, set.max());
+    });
+  }
+
+  // Returns whether the consumer may do without an element, as in padding.
+  bool LoadsUnderCondition() {
+    bool found = false;
+    const auto look = [&](const Node* node) {
+      const auto* call = As<tir::Call>(node);
+      const bool chooses = Is<tir::Select>(node) || (call && IsCallTo(call, op::kTirIfThenElse));
+      if (!chooses) return;
+      tir::PostOrderVisit(node, [&](const Node* part) {
+        const auto* load = As<tir::BufferLoad>(part);
+        found = found || (load && load->buffer == buffer());
+      });
+    };
+    tir::PostOrderVisit(store()->value, look);
+    return found;
   }
 
   // The producer runs where the axes of the consumer are in their domains.
@@ -442,6 +485,9 @@ class ProducerInliner : public Inliner {
     }
     const PrimExpr* condition = analyzer().Simplify(Substituted(in_bound_));
     if (IsTrue(condition)) return realize;
+    if (block->annotations->Find(attr::kAutoCopy))
+      NoteRefusal(fmt::format("the block inlined into the copy '{}' does not take all that is copied: {{0}}",
+                              block->name_hint));
     const auto* branch = As<tir::IfThenElse>(block->body);
     if (branch && !branch->else_case && !DeepEqual(condition, analyzer().Simplify(branch->condition))) {
       condition = analyzer().Simplify(analyzer().make().Binary(NodeKind::kAnd, condition, branch->condition));
@@ -463,8 +509,8 @@ class ProducerInliner : public Inliner {
   State& state_;
   const tir::BlockRealize& consumer_;
   const tir::Block* producer_;
-  const PrimExpr* in_bound_ = nullptr;
-  tir::VarValues values_;  // of the axes of the consumer
+  const PrimExpr* in_bound_ = nullptr;  // in the axes of the consumer and the producer
+  tir::VarValues values_;               // of the axes of the consumer
 };
 
 }  // namespace
