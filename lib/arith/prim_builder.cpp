@@ -133,9 +133,10 @@ const PrimExpr* PrimBuilder::CastVector(DataType dtype, const PrimExpr* value) c
   if (value->dtype.is_scalar()) return Keep(tir::Broadcast(dtype, Cast(element, value), Lanes(dtype)));
   if (const auto* broadcast = As<tir::Broadcast>(value))
     return Keep(tir::Broadcast(dtype, Cast(element, broadcast->value), broadcast->lanes));
-  // Of a narrow or unsigned dtype the ramp wraps around, which a wider one would not do.
+  // Of a narrow or unsigned dtype the ramp wraps around, which neither a wider one nor one of indices would do.
   const auto* ramp = As<tir::Ramp>(value);
-  if (ramp && dtype.is_integer() && (IsIndexType(ramp->base->dtype) || element.bits <= ramp->base->dtype.bits))
+  const bool wraps_alike = ramp && element.bits <= ramp->base->dtype.bits && !IsIndexType(element);
+  if (ramp && dtype.is_integer() && (IsIndexType(ramp->base->dtype) || wraps_alike))
     return Keep(tir::Ramp(dtype, Cast(element, ramp->base), Cast(element, ramp->stride), ramp->lanes));
   return Keep(tir::Cast(dtype, value));
 }

@@ -49,6 +49,7 @@ class Arithmetic {
                             llvm::ArrayRef<DataType> arg_dtypes);
   llvm::Value* Shift(OpId id, DataType dtype, llvm::Value* a, llvm::Value* by);
   llvm::Value* Power(DataType dtype, llvm::Value* base, llvm::Value* exponent);
+  llvm::Value* NextOfTwoBytes(DataType dtype, llvm::Value* x, llvm::Value* y);
   llvm::Value* Reinterpret(llvm::Value* value, DataType from, DataType to);
   // Returns (x << left) * y / 2^(q + right), computed in 64 bits and rounded half up.
   llvm::Value* MultiplyShift(llvm::Value* x, llvm::Value* y, llvm::Value* q, llvm::Value* left, llvm::Value* right);

@@ -157,8 +157,7 @@ llvm::Value* Arithmetic::FloatIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<
     value = b().CreateIntrinsic(row.intrinsic, {type}, args);
   } else if (row.group == Group::kLibrary) {
     if (type->isVectorTy()) return nullptr;
-    // The next value of a narrow float format differs from the next float.
-    if (id == op::kTirNextafter && dtype.bits < 32) return nullptr;
+    if (id == op::kTirNextafter && dtype.bits < 32) return NextOfTwoBytes(dtype, args[0], args[1]);
     value = CallMath(row.name, args);
   } else if (id == op::kTirRsqrt) {
     value = b().CreateFDiv(one(), b().CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, args[0]));
@@ -177,6 +176,24 @@ llvm::Value* Arithmetic::FloatIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<
     return nullptr;
   }
   return dtype.bits >= 32 ? value : frame_.types().RoundTo(value, dtype);
+}
+
+// The next value of a narrow format, which differs from the next float. Numbers of a sign are in the order of their
+// bits. Null for formats of one byte.
+llvm::Value* Arithmetic::NextOfTwoBytes(DataType dtype, llvm::Value* x, llvm::Value* y) {
+  if (dtype.bits != 16) return nullptr;
+  const DataType bits_type = DataType::UInt(16);
+  llvm::Value* zero = llvm::ConstantFP::get(x->getType(), 0.0);
+  llvm::Value* bits = Reinterpret(x, dtype, bits_type);
+  llvm::Value* grows = b().CreateICmpEQ(b().CreateFCmpOLT(x, y), b().CreateFCmpOGT(x, zero));
+  llvm::Value* step = b().CreateSelect(grows, llvm::ConstantInt::get(bits->getType(), 1),
+                                       llvm::Constant::getAllOnesValue(bits->getType()));
+  llvm::Value* sign = b().CreateAnd(Reinterpret(y, dtype, bits_type), llvm::ConstantInt::get(bits->getType(), 0x8000));
+  llvm::Value* after_zero = b().CreateOr(sign, llvm::ConstantInt::get(bits->getType(), 1));
+  llvm::Value* next = b().CreateSelect(b().CreateFCmpOEQ(x, zero), after_zero, b().CreateAdd(bits, step));
+  llvm::Value* value = Reinterpret(next, bits_type, dtype);
+  value = b().CreateSelect(b().CreateFCmpOEQ(x, y), y, value);
+  return b().CreateSelect(b().CreateFCmpUNO(x, y), b().CreateFAdd(x, y), value);
 }
 
 llvm::Value* Arithmetic::IntIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<llvm::Value*> args) {

@@ -35,10 +35,23 @@ bool LoadExponent(const Scalar* args, DataType dtype, Scalar* result) {
   return CastScalar(Scalar::Float(std::ldexp(args[0].real, clamped)), dtype, result);
 }
 
+// Numbers of a sign are in the order of their bits.
+Scalar NextOfTwoBytes(const Scalar* args, DataType dtype) {
+  const double x = args[0].real, y = args[1].real;
+  if (std::isnan(x) || std::isnan(y) || x == y) return Scalar::Float(std::isnan(x) ? x : y, dtype);
+  uint16_t bits = std::signbit(y) ? 0x8001 : 1;  // next to zero
+  if (x != 0) {
+    StoreScalar(args[0], reinterpret_cast<std::byte*>(&bits));
+    bits = static_cast<uint16_t>((x < y) == (x > 0) ? bits + 1 : bits - 1);
+  }
+  return LoadScalar(dtype, reinterpret_cast<const std::byte*>(&bits));
+}
+
 // The neighbour in the format of the operands, hence no use of a wider one.
 bool NextAfter(const Scalar* args, DataType dtype, Scalar* result) {
   if (dtype == DataType::Float(64))
     return *result = Scalar::Float(std::nextafter(args[0].real, args[1].real), dtype), true;
+  if (dtype == DataType::Float(16) || dtype == DataType::BFloat(16)) return *result = NextOfTwoBytes(args, dtype), true;
   if (dtype != DataType::Float(32)) return false;
   const float next = std::nextafter(static_cast<float>(args[0].real), static_cast<float>(args[1].real));
   return *result = Scalar::Float(next, dtype), true;

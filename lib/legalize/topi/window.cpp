@@ -320,6 +320,14 @@ struct GradWindows {
     const auto count = [&](size_t i) { return (options.window[i] + options.strides[i] - 1) / options.strides[i]; };
     return {{"wh", Value(count(0))}, {"ww", Value(count(1))}};
   }
+  // Returns whether the element of the padded tensor is one of the tensor.
+  Value IsInside(const std::vector<Value>& at) const {
+    const auto inside = [&](size_t k) {
+      const Value& i = at[axes[k]];
+      return i >= before[k] && i < x.dim(axes[k]) + before[k];
+    };
+    return inside(0) && inside(1);
+  }
   // The position of a window that has the element, which may be out of bounds.
   std::vector<Value> Position(Values i, Values r) const {
     std::vector<Value> at(i.begin(), i.end());
@@ -360,7 +368,10 @@ Tensor MaxPoolGrad(const Tensor& grad, const GradWindows& windows) {
       te.ReduceMany("maxpool_grad_argmax", windows.shape, elements, te::Reducer::kArgMax, [&](Values i, Values r) {
         std::vector<Value> at(i.begin(), i.end());
         for (size_t k = 0; k < 2; ++k) at[axes[k]] = i[axes[k]] * windows.options.strides[k] + r[k];
-        return std::vector<Value>{RavelIndex(at, ravelled), padded(Values(at))};
+        Value place = RavelIndex(at, ravelled);
+        // An element that is as small as the padding is before it.
+        if (pads) place = te::Select(windows.IsInside(at), place, te.MaxValue(place.dtype()));
+        return std::vector<Value>{place, padded(Values(at))};
       });
   return te.Reduce("T_pool_grad", x.shape(), windows.loops(), te::Reducer::kSum, [&](Values i, Values r) {
     std::vector<Value> own(i.begin(), i.end());

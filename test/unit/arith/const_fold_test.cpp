@@ -303,6 +303,10 @@ TEST_CASE("conversions of constants and vectors fold") {
   CHECK(IsInt(t.make.Cast(DataType::Int(32), t.Float(-2.5)), -2));
   const PrimExpr* ramp = t.make.Ramp(t.Var(), t.Int(1), t.Int(4));
   CHECK(t.make.Cast(DataType::Int(64, 4), ramp)->kind == NodeKind::kRamp);
+  // An index is assumed not to overflow, but this ramp wraps around.
+  const PrimExpr* wraps = t.make.Ramp(t.Var(DataType::UInt(64)), t.make.Const(5, DataType::UInt(64)), t.Int(4));
+  CHECK(t.make.Cast(DataType::Int(32, 4), wraps)->kind == NodeKind::kCast);
+  CHECK(t.make.Cast(DataType::UInt(32, 4), wraps)->kind == NodeKind::kRamp);
   CHECK(t.make.Cast(DataType::Float(32, 4), ramp)->kind == NodeKind::kCast);
   CHECK(t.make.Cast(DataType::Float(32, 4), t.make.Broadcast(t.Var(), t.Int(4)))->kind == NodeKind::kBroadcast);
 }
