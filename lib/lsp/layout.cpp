@@ -1,5 +1,6 @@
-// Formatting: blanks between tokens, indentation and the ends of lines, as the printer writes them. Nothing else changes:
-// the canonical text of a module, which has types and default values, is an action of its own (formatting.cpp).
+// Formatting: blanks between tokens, indentation and the ends of lines, as the printer writes them. Nothing else
+// changes: the canonical text of a module, which has types and default values, is an action of its own
+// (formatting.cpp).
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -29,15 +30,18 @@ bool Closes(TokenKind kind) {
 
 // Words that an operand follows, so that a bracket after them is not a call.
 bool IsOperatorWord(std::string_view word) {
-  static constexpr std::string_view kWords[] = {"in",   "is",     "and", "or", "not",    "if",   "elif",  "else",
-                                                "for",  "return", "with", "as", "lambda", "while", "assert", "yield"};
+  static constexpr std::string_view kWords[] = {"in",  "is",     "and",  "or", "not",    "if",    "elif",   "else",
+                                                "for", "return", "with", "as", "lambda", "while", "assert", "yield"};
   return std::ranges::find(kWords, word) != std::end(kWords);
 }
 
 class LayoutFormatter {
  public:
   LayoutFormatter(const TextDocument& document, TextSpan part)
-      : document_(document), text_(document.Text(part)), begin_(part.begin), lexer_(text_, 0, 0, static_cast<uint32_t>(text_.size()), engine_) {}
+      : document_(document),
+        text_(document.Text(part)),
+        begin_(part.begin),
+        lexer_(text_, 0, 0, static_cast<uint32_t>(text_.size()), engine_) {}
 
   // Adds the edits of the part; none if it has what is not a token.
   void AddEdits(Json& edits) {
@@ -129,6 +133,8 @@ class LayoutFormatter {
     if (kind == TokenKind::kDot) return !AfterOperand();
     if (last == TokenKind::kComma || last == TokenKind::kSemicolon) return true;
     if (last == TokenKind::kColon) return brackets_.empty() || brackets_.back().kind != TokenKind::kLBracket;
+    // += is two tokens.
+    if (kind == TokenKind::kAssign && !AfterOperand()) return false;
     if (kind == TokenKind::kAssign || last == TokenKind::kAssign)
       return brackets_.empty() || brackets_.back().kind != TokenKind::kLParen || brackets_.back().is_annotated;
     if (kind == TokenKind::kDoubleStar || last == TokenKind::kDoubleStar) return is_unary;

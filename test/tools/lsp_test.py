@@ -335,7 +335,7 @@ class LspTest(unittest.TestCase):
     def test_formatting_of_expressions(self):
         for text in ("@T.prim_func\ndef f(A: T.Buffer((8,), \"float32\"), n: T.int32 = 3):\n"
                      "    for i in T.serial(-n + 8, annotations={\"a\": -1}):\n"
-                     "        A[i] = A[0:i * 2][-1] + T.float32(-2) if not (i < n) else f(*[i], lambda x, y: (y, -x))\n",
+                     "        A[i] = A[0:i * 2][-1] + T.float32(-2) if not (i < n) else f(*[i], lambda x, y: (y, -x))\n        A[i] //= 2\n        n += -1\n",
                      "@R.function\ndef f(x):\n    y: R.Tensor((2,), dtype=\"float32\") = R.add(\n           x, x)  # kept\n    return y\n"):
             self.open(text)
             self.assertEqual(self.client.request("textDocument/formatting", self.FORMATTING), [])

@@ -15,8 +15,8 @@ namespace iropt::lsp {
 struct PythonScripts {
   // From the line of the decorator to the end of the body, in the order of the text.
   std::vector<TextSpan> regions;
-  // Lines of the program that scripts need: the imports of script modules, without indentation, and names with numbers and
-  // strings, such as N = 16.
+  // Lines of the program that scripts need: the imports of script modules, without indentation, and names with numbers
+  // and strings, such as N = 16.
   std::string prologue;
   // The names that the imports give the modules, with the usual one: ("tir_script", "T").
   std::vector<std::pair<std::string_view, std::string_view>> aliases;
