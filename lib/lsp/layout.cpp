@@ -65,8 +65,8 @@ class LayoutFormatter {
     bool is_annotated = false;  // the parameter that it is at has a type
   };
 
-  void Set(uint32_t begin, uint32_t end, std::string blanks) {
-    if (text_.substr(begin, end - begin) != blanks) found_.push_back({{begin, end}, std::move(blanks)});
+  void Set(uint32_t begin, uint32_t end, std::string_view blanks) {
+    if (text_.substr(begin, end - begin) != blanks) found_.emplace_back(TextSpan{begin, end}, blanks);
   }
 
   // What is between the last token of a line and its end: blanks, and a comment.
