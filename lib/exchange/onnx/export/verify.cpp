@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "exchange/onnx/export/type_versions.h"
 #include "exchange/onnx/node_places.h"

@@ -1,5 +1,6 @@
 #include "exchange/onnx/import/sort_nodes.h"
 
+#include <functional>
 #include <queue>
 #include <string_view>
 #include <utility>
