@@ -36,7 +36,8 @@ def files_of(root):
 
 
 def generated(files):
-    """The headers that scripts/tables makes."""
+    """The headers that scripts/tables makes, and the document of all passes."""
+    yield "docs/pass_reference.md"  # which is installed
     yield from ("include/iropt/schedule/args.h", "include/iropt/schedule/typed_calls.h", "public/iropt/transform/pass_calls.h",
                 "include/iropt/transform/pass_calls.h")
     families = [match[1] for match in map(FAMILY.fullmatch, files) if match]
