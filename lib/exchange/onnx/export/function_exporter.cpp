@@ -187,53 +187,6 @@ Names FunctionExporter::AddNode(std::string_view op, Names inputs, std::vector<A
 
 // ---- Names
 
-void FunctionExporter::WishForName(const Expr* result, std::string_view name) {
-  for (;;) {
-    const auto* var = As<Var>(result);
-    if (var == nullptr) return;
-    const Expr* value = definitions_.Find(var);
-    if (value == nullptr) value = definitions_.CastOf(var);
-    if (value == nullptr) return;
-    if (const auto* item = As<TupleGetItem>(value)) {
-      const auto* tuple = As<Var>(item->tuple);
-      if (tuple != nullptr) field_wishes_.emplace(std::pair(tuple, static_cast<size_t>(item->index)), name);
-      return;
-    }
-    if (!Is<Var>(value)) break;
-    result = value;
-  }
-  wishes_.try_emplace(static_cast<const Var*>(result), name);
-}
-
-void FunctionExporter::WishForNames(const Expr* result, const Names& outputs) {
-  const Expr* value = definitions_.Resolve(result);
-  if (const auto* tuple = As<iropt::Tuple>(value)) {
-    for (size_t i = 0; i < tuple->fields.size() && i < outputs.size(); ++i)
-      WishForName(tuple->fields[static_cast<uint32_t>(i)], outputs[i]);
-    return;
-  }
-  const auto* var = As<Var>(result);
-  if (var != nullptr && Is<TupleType>(var->type)) {
-    for (size_t i = 0; i < outputs.size(); ++i) field_wishes_.emplace(std::pair(var, i), outputs[i]);
-  } else if (outputs.size() == 1) {
-    WishForName(result, outputs.front());
-  }
-}
-
-std::string_view FunctionExporter::WantedName(const Var* var) {
-  const auto* wish = wishes_.Find(var);
-  if (wish) return *wish;
-  // A value and what a match_cast makes of it are one in ONNX, where the second name is that of the model.
-  const Var* named = definitions_.CastTo(var) ? definitions_.CastTo(var) : var;
-  return context_.NameOfOutput(definitions_.SpanOf(var), named->name());
-}
-
-std::string_view FunctionExporter::WantedFieldName(const Var* var, size_t i) {
-  const auto wish = field_wishes_.find(std::pair(var, i));
-  if (wish != field_wishes_.end()) return wish->second;
-  return context_.NameOfOutput(definitions_.SpanOf(var), i, var->name());
-}
-
 void FunctionExporter::Rename(std::string_view from, std::string_view to, size_t first_node) {
   for (size_t i = first_node; i < graph_->nodes.size(); ++i) {
     std::ranges::replace(graph_->nodes[i].inputs, from, to);
@@ -254,7 +207,7 @@ void FunctionExporter::Define(const Var* var, Names results, bool is_tuple, size
   for (size_t i = 0; i < results.size(); ++i) {
     is_new[i] = !results[i].empty() && made_here(results[i]);
     if (!is_new[i]) continue;
-    const std::string_view name = is_tuple ? WantedFieldName(var, i) : WantedName(var);
+    const std::string_view name = is_tuple ? names_.OfField(var, i) : names_.Of(var);
     Rename(results[i], name, first);
     results[i] = name;
   }
@@ -499,7 +452,7 @@ bool FunctionExporter::ExportGraph(const iropt::Function& function, const Names&
     if (const auto* stated = is_input ? stated_.Find(name) : nullptr) NameDims(param->type, *stated);
     if (is_input) graph.inputs.push_back(Describe(name, param->type));
   }
-  WishForNames(As<SeqExpr>(function.body) ? To<SeqExpr>(function.body)->body : function.body, outputs);
+  names_.WishFor(As<SeqExpr>(function.body) ? To<SeqExpr>(function.body)->body : function.body, outputs);
   ExportedValue results;
   if (!ExportSequence(function.body, results)) return false;
   // The result's type in the body says more of sizes that only a run can tell.

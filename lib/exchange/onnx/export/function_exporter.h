@@ -1,7 +1,6 @@
 // Makes a graph of one Relax function.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +13,7 @@
 #include "exchange/onnx/export/dim_values.h"
 #include "exchange/onnx/export/export_context.h"
 #include "exchange/onnx/export/fusion.h"
+#include "exchange/onnx/export/output_names.h"
 #include "exchange/onnx/model.h"
 #include "iropt/ir/module.h"
 #include "iropt/support/lookup.h"
@@ -88,12 +88,8 @@ class FunctionExporter {
   // Gives the results of the nodes from `first` on the names that the variable asks for.
   void Define(const Var* var, Names results, bool is_tuple, size_t first);
   void Rename(std::string_view from, std::string_view to, size_t first_node);
-  std::string_view WantedName(const Var* var);
-  std::string_view WantedFieldName(const Var* var, size_t i);
   std::optional<ExportedValue> ValueOfLeaf(const Expr* expr);
   std::string_view OpaqueConstant(const iropt::Tuple* tuple);
-  void WishForNames(const Expr* result, const Names& outputs);
-  void WishForName(const Expr* result, std::string_view name);
   // A node that gives a value another name, in the graph of a node or in that of the model.
   NodeProto CopyOf(std::string_view value, std::string_view name, bool is_inner);
   bool AddOutputs(const ExportedValue& results, std::span<const Type* const> types, const Names& outputs,
@@ -114,8 +110,7 @@ class FunctionExporter {
   GraphProto* graph_ = nullptr;
   const Var* current_ = nullptr;  // that is bound
   LookupMap<const Var*, ExportedValue> values_;
-  LookupMap<const Var*, std::string_view> wishes_;
-  std::map<std::pair<const Var*, size_t>, std::string_view> field_wishes_;
+  OutputNames names_{definitions_, context_};
   DimValues dims_{*this};
   std::unordered_map<const tir::Var*, std::string_view> dim_names_;
   LookupMap<std::string_view, ValueType> stated_;
