@@ -133,9 +133,11 @@ PrintOptions PrintingOf(const py::dict& options) {
 std::string Print(const PyModule& self, const py::dict& options) {
   const PrintOptions printing = PrintingOf(options);
   IRContext::Scope scope(self.session()->context());
-  const Module module = self.module();
-  const py::gil_scoped_release unlocked;
-  return ModuleToString(module, printing);
+  // Others may change the module meanwhile.
+  return [module = self.module(), &printing] {
+    const py::gil_scoped_release unlocked;
+    return ModuleToString(module, printing);
+  }();
 }
 
 // `write` gets a function that appends the module to a stream.
@@ -144,7 +146,7 @@ void WriteAs(const PyModule& self, const FormatRow& row, const std::string& path
   IRContext::Scope scope(self.session()->context());
   Log log(self.session()->sources());
   const Format* format = log.Check(LoadFormat(row));
-  const Module module = self.module();
+  const Module& module = self.module();
   const WriteRequest request{
       .printing = {}, .path = path, .options = &options, .sources = &self.session()->sources()};
   log.Check(write([&](OutputStream& out) { return format->Write(module, request, out, log.engine()); }));

@@ -37,6 +37,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "iropt/transform/options/FoldConstant.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
