@@ -33,7 +33,6 @@ weights = {
 }
 npz("stored.npz", weights)
 npz("deflated.npz", weights, zipfile.ZIP_DEFLATED)
-npz("bzip.npz", weights, zipfile.ZIP_BZIP2)
 npz("nested.npz", {"w.npy": b"PK\x03\x04"})
 npz("complex.npz", {"w.npy": npy("<c8", (1,), bytes(8))})
 npz("objects.npz", {"w.npy": npy("|O", (1,), bytes(8))})
