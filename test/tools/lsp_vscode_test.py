@@ -7,6 +7,7 @@ fetch is kept in the folder WORK.
 The exit code is 77 where npm or the packages are not to be had.
 """
 import argparse
+import filecmp
 import json
 import os
 import shutil
@@ -25,7 +26,9 @@ def install(source, work):
     if not shutil.which("npm"):
         return "npm was not found"
     shutil.copytree(source, work, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules", "out", "*.vsix"))
-    if os.path.isdir(os.path.join(work, "node_modules", "typescript")):
+    lock = os.path.join(work, "package-lock.json")
+    installed = os.path.join(work, "node_modules", "installed-lock.json")
+    if os.path.exists(installed) and filecmp.cmp(lock, installed, shallow=False):
         return None
     try:
         subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=work, check=True, timeout=300,
@@ -33,6 +36,7 @@ def install(source, work):
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         shutil.rmtree(os.path.join(work, "node_modules"), ignore_errors=True)
         return "npm can't install the packages"
+    shutil.copyfile(lock, installed)
     return None
 
 

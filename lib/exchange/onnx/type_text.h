@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "exchange/onnx/model.h"
+#include "iropt/ir/relax/expr.h"
 
 namespace iropt::onnx {
 
