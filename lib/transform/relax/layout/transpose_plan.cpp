@@ -133,11 +133,10 @@ class TransposePlanner {
   }
 
   TransposeRoles Plan() {
+    if (!HasFollowerAtTranspose()) return {};
     FindWholeTuples();
     for (const Binding* binding : block_.bindings) Add(*binding);
-    const int before = NumTransposes();
-    AddValues();
-    if (cut_.Solve() >= before) return {};
+    if (AddValues() + cut_.Solve() >= NumTransposes()) return {};
     const std::vector<bool> stored = cut_.StoredSide();
     for (const auto& [binding, node] : followers_) {
       if (stored[static_cast<size_t>(node)]) roles_[binding] = TransposeRole::kFollows;
@@ -152,6 +151,35 @@ class TransposePlanner {
     std::vector<NodeId> users = {};
   };
 
+  // A cheap test: without an operator next to a transpose that can follow, or another transpose, nothing can change.
+  bool HasFollowerAtTranspose() const {
+    LookupSet<const Var*> transposed;  // and what is transposed
+    for (const Binding* binding : block_.bindings) {
+      const auto* call = As<Call>(BoundValue(*binding));
+      if (!call || !IsOp(call->op, op::kPermuteDims)) continue;
+      const std::vector<int64_t> axes = PermutationOf(*call);
+      const auto* operand = As<Var>(call->args[0]);
+      if (!operand || (axes != begins_ && axes != ends_)) continue;
+      if (transposed.contains(operand)) return true;
+      transposed.insert(binding->var);
+      if (axes == ends_) transposed.insert(operand);
+    }
+    const auto is_transposed = [&](const Expr* leaf) { return Is<Var>(leaf) && transposed.contains(To<Var>(leaf)); };
+    return std::ranges::any_of(block_.bindings, [&](const Binding* binding) {
+      const auto* call = As<Call>(BoundValue(*binding));
+      if (!call || !MayFollow(*call)) return false;
+      return transposed.contains(binding->var) ||
+             std::ranges::any_of(call->args, [&](const Expr* arg) { return AnyLeaf(arg, is_transposed); });
+    });
+  }
+
+  // Returns whether the operator has a rule; it may not apply to the call.
+  static bool MayFollow(const Call& call) {
+    const auto* op = As<Op>(call.op);
+    return op && op->info->layout_axes.empty() && op->info->id != op::kPermuteDims &&
+           (LayoutRuleOf(*op->info) || IsBroadcasting(call));
+  }
+
   // Tuples of which more than the fields are used have the fields in the order of the program.
   void FindWholeTuples() {
     for (const Binding* binding : block_.bindings) {
@@ -160,8 +188,14 @@ class TransposePlanner {
       const Expr* value = BoundValue(*binding);
       const auto* item = As<TupleGetItem>(value);
       if (item && Is<Var>(item->tuple)) continue;
-      for (const Var* var : VarsOf(value)) {
-        if (Is<TupleType>(var->type)) whole_tuples_.try_emplace(var, true);
+      const auto* call = As<Call>(value);
+      const auto add = [&](const Expr* leaf) {
+        if (Is<Var>(leaf) && Is<TupleType>(leaf->type)) whole_tuples_.try_emplace(To<Var>(leaf), true);
+      };
+      if (call && Is<Op>(call->op)) {
+        for (const Expr* arg : call->args) ForEachLeaf(arg, add);
+      } else {
+        for (const Var* var : VarsOf(value)) add(var);
       }
     }
   }
@@ -173,7 +207,7 @@ class TransposePlanner {
     if (call) {
       AddCall(binding, *call);
     } else if (!item || !AddItem(*binding.var, *item)) {
-      for (const Var* var : VarsOf(value)) Use(var, kProgram);
+      UseAll(value);
     }
     if (!binding.var->is_dataflow()) Use(binding.var, kProgram);
   }
@@ -192,8 +226,10 @@ class TransposePlanner {
     if (std::ranges::all_of(call.args, [this](const Expr* arg) { return IsConstant(arg); }))
       constants_.try_emplace(binding.var, true);
     if (IsOp(call.op, op::kPermuteDims) && AddTranspose(binding, call)) return;
-    if (IsOp(call.op, op::kPermuteDims) || !AddFollower(binding, call)) {
-      for (const Var* var : VarsOf(&call)) Use(var, kProgram);
+    if (AddFollower(binding, call)) return;
+    if (!Is<Op>(call.op)) return UseAll(&call);
+    for (const Expr* arg : call.args) {
+      ForEachLeaf(arg, [&](const Expr* leaf) { Is<Var>(leaf) ? Use(To<Var>(leaf), kProgram) : UseAll(leaf); });
     }
   }
 
@@ -211,9 +247,9 @@ class TransposePlanner {
   }
 
   bool AddFollower(const Binding& binding, const Call& call) {
-    Arena arena;
-    const std::vector<const ValueLayout*> layouts = FollowingLayouts(call, &layout_, arena);
-    LayoutCall decision(call, layouts, {}, arena, version_);
+    if (!MayFollow(call)) return false;
+    const std::vector<const ValueLayout*> layouts = FollowingLayouts(call, &layout_, arena_);
+    LayoutCall decision(call, layouts, {}, arena_, version_);
     if (whole_tuples_.contains(binding.var) || !DecideToFollow(decision, &layout_)) return false;
     const auto is_reached = [this](const Expr* leaf) {
       return Is<Var>(leaf) && may_be_stored_.contains(To<Var>(leaf));
@@ -252,6 +288,10 @@ class TransposePlanner {
   void Use(const Var* var, NodeId user) {
     if (HasRank(var->type, ndim_) && !constants_.contains(var)) ValueOf(var).users.push_back(user);
   }
+  void UseAll(const Expr* value) {
+    if (Is<Constant>(value) || Is<ShapeExpr>(value) || Is<PrimValue>(value)) return;
+    for (const Var* var : VarsOf(value)) Use(var, kProgram);
+  }
   Value& ValueOf(const Var* var) {
     const auto [number, is_new] = numbers_.try_emplace(var, values_.size());
     if (is_new) values_.emplace_back();
@@ -266,20 +306,23 @@ class TransposePlanner {
     });
   }
 
-  // The transposes that are needed if all operators compute in the order of the program.
-  int NumTransposes() const {
-    int count = 0;
-    for (const Value& value : values_) {
-      const auto is_other = [&](NodeId user) { return (user == kStored) != (value.maker == kStored); };
-      count += std::ranges::any_of(value.users, is_other) ? 1 : 0;
-    }
-    return count;
+  // Returns whether the tensor is transposed if all operators compute in the order of the program.
+  static bool IsTransposed(const Value& value) {
+    return std::ranges::any_of(value.users, [&](NodeId user) { return (user == kStored) != (value.maker == kStored); });
   }
+  int NumTransposes() const { return static_cast<int>(std::ranges::count_if(values_, &IsTransposed)); }
 
-  // A tensor is transposed once for all of its users that need it in the other order.
-  void AddValues() {
+  // Adds the choices to the graph. A tensor is transposed once for all of its users that need it in the other order.
+  // Returns how many transposes there is no choice about.
+  int AddValues() {
     constexpr int kNever = 1 << 20;
+    const auto is_fixed = [](NodeId node) { return node == kProgram || node == kStored; };
+    int num_fixed = 0;
     for (const Value& value : values_) {
+      if (is_fixed(value.maker) && std::ranges::all_of(value.users, is_fixed)) {
+        num_fixed += IsTransposed(value) ? 1 : 0;
+        continue;
+      }
       if (value.maker != kStored) {
         const NodeId transposed = cut_.AddNode();
         cut_.AddEdge(value.maker, transposed, 1);
@@ -291,12 +334,14 @@ class TransposePlanner {
         for (const NodeId user : value.users) cut_.AddEdge(user, restored, kNever);
       }
     }
+    return num_fixed;
   }
 
   const DataflowBlock& block_;
   const ValueLayout& layout_;
   const TextVersion version_;
   const int ndim_;
+  Arena arena_;                  // of layouts
   std::vector<int64_t> ends_;    // the axes of a transpose that ends the order
   std::vector<int64_t> begins_;  // and of one that begins it
   MinimumCut cut_;
