@@ -28,7 +28,7 @@ class OwnFolder {
   // Marks the file as used now.
   void Touch(const std::string& name) const;
   // Of the files with one of these extensions, also unfinished ones, removes those that were used longest ago, until
-  // the rest has no more bytes than these. Succeeds if another process removes some of the files at the same time.
+  // the rest takes at most `bytes`. Succeeds if another process removes some of the files at the same time.
   // O(files).
   void Trim(uint64_t bytes, std::span<const std::string_view> extensions) const;
 

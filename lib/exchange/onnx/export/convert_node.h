@@ -18,9 +18,9 @@ struct NodeForm {
   std::vector<AttributeProto> attributes;
 };
 
-// Brings the node from the version of the operator set that it was read with into the one that is written. Says why if
-// there is no such form: the operator is newer, or it computes something else, or takes what only a run can tell as an
-// attribute.
+// Brings the node from the version of the operator set that it was read with into the one that is written. Returns the
+// reason if that version cannot express it: the operator is newer, it computes something else, or it takes as an
+// attribute what only a run can tell.
 std::optional<std::string> ConvertNode(OpExport& op, int64_t from, NodeForm& node);
 
 }  // namespace iropt::onnx

@@ -218,7 +218,7 @@ bool Matcher::TakesAllUses(const Var* var) const {
 }
 
 bool Matcher::IsClosed() const {
-  // A comparison may be shared: without its other users it is dead, and with them it is no more than one node.
+  // A comparison may be shared: without its other users it is dead, and with them it is one node at most.
   return std::ranges::all_of(inner_, [&](const auto& entry) {
     return TakesAllUses(entry.first) ||
            (IsComparison(definitions_->Find(entry.first)) && !definitions_->absorbed_.contains(entry.first));
