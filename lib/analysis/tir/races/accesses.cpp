@@ -1,0 +1,445 @@
+#include "analysis/tir/races/accesses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/thread_axis.h"
+#include "iropt/ir/tir/uses_any_of.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
+
+namespace iropt::races {
+
+uint32_t Accesses::AllocationDepth(const tir::Var* data) const {
+  const auto found = std::ranges::find(allocations, data, [](const auto& entry) { return entry.first; });
+  return found == allocations.end() ? 0 : found->second;
+}
+
+namespace {
+
+using Round = Reach::Round;
+
+// What a part of the code does before its first barrier and after its last one; without a barrier, all is in `tail`.
+struct Region {
+  bool has_barrier = false;
+  std::vector<Reach> head;
+  std::vector<Reach> tail;
+};
+
+void Append(std::vector<Reach>& to, const std::vector<Reach>& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+std::vector<Reach> InRound(std::vector<Reach> reaches, uint32_t loop, Round round) {
+  for (Reach& reach : reaches) reach.rounds.push_back({loop, round});
+  return reaches;
+}
+
+class Collector : public tir::StmtExprVisitor {
+ public:
+  Collector(Memory memory, bool has_blocks, Workspace& workspace)
+      : memory_(memory), has_blocks_(has_blocks), workspace_(workspace), make_(workspace) {}
+
+  Accesses Collect(const PrimFunc& func) {
+    for (const tir::Buffer* buffer : func.param_buffers) {
+      if (buffer) known_data_.insert(buffer->data);
+    }
+    for (const tir::Var* param : func.params) known_data_.insert(param);
+    VisitStmt(func.body);
+    return std::move(result_);
+  }
+
+ protected:
+  // ---- Loops and threads
+
+  void VisitFor(const tir::For* loop) override {
+    VisitExpr(loop->min);
+    VisitExpr(loop->extent);
+    Loop entry = {.var = loop->loop_var, .min = Value(loop->min), .extent = Value(loop->extent), .at = loop};
+    if (loop->step) entry.step = Value(loop->step);
+    if (loop->for_kind == tir::ForKind::kParallel || loop->for_kind == tir::ForKind::kVectorized)
+      entry.kind = Loop::Kind::kConcurrent;
+    if (loop->thread_binding) entry.tag = loop->thread_binding->thread_tag;
+    VisitLoop(entry, loop->body);
+  }
+
+  void VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    if (const tir::IterVar* axis = tir::ThreadAxisOf(*stmt)) {
+      const Loop loop = {.var = axis->var,
+                         .min = make_.Const(0, axis->var->dtype),
+                         .extent = Value(stmt->value),
+                         .tag = axis->thread_tag,
+                         .at = stmt};
+      return VisitLoop(loop, stmt->body);
+    }
+    const bool is_async = stmt->attr_key.starts_with("async");
+    if (is_async && kernel_) kernel_->unknown.push_back({stmt, "asynchronous copies are not modelled"});
+    VisitStmt(stmt->body);
+  }
+
+  void VisitWhile(const tir::While* loop) override {
+    VisitExpr(loop->condition);
+    guards_.push_back(Value(loop->condition));
+    const PrimExpr* condition = guards_.back();
+    InLoop({.at = loop}, loop->body, {condition});
+    guards_.pop_back();
+  }
+
+  void VisitIfThenElse(const tir::IfThenElse* stmt) override {
+    VisitExpr(stmt->condition);
+    const PrimExpr* condition = Value(stmt->condition);
+    Region branches = InRegion([&] { Guarded(condition, [&] { VisitStmt(stmt->then_case); }); });
+    if (stmt->else_case) {
+      const Region other = InRegion([&] { Guarded(make_.Not(condition), [&] { VisitStmt(stmt->else_case); }); });
+      branches.has_barrier |= other.has_barrier;
+      Append(branches.head, other.has_barrier ? other.head : other.tail);
+      Append(branches.tail, other.tail);
+    }
+    if (branches.has_barrier) AddDivergence(condition, stmt);
+    AddRegion(branches, /*may_be_skipped=*/true);
+  }
+
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    const tir::Block& block = *realize->block;
+    bool accumulates = false;
+    for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+      const tir::IterVar& axis = *block.iter_vars[i];
+      const PrimExpr* value = Value(realize->iter_values[i]);
+      accumulates |= axis.iter_type == tir::IterVarType::kCommReduce && tir::UsesAnyOf(axes_, value);
+      values_[axis.var] = value;
+    }
+    const tir::Block* outer = reduction_;
+    if (accumulates) reduction_ = &block;
+    for (const tir::Buffer* buffer : block.alloc_buffers) AddAllocation(buffer->data);
+    for (const tir::MatchBufferRegion* match : block.match_buffers) {
+      if (kernel_) kernel_->unknown.push_back({match, "parts of buffers under another name are not modelled"});
+    }
+    Guarded(Value(realize->predicate), [&] {
+      if (block.init) VisitStmt(block.init);
+      VisitStmt(block.body);
+    });
+    reduction_ = outer;
+  }
+
+  // ---- Definitions
+
+  void VisitLetStmt(const tir::LetStmt* let) override {
+    VisitExpr(let->value);
+    if (!let->var->dtype.is_handle()) values_[let->var] = Value(let->value);
+    VisitStmt(let->body);
+  }
+  void VisitLet(const tir::Let* let) override {
+    VisitExpr(let->value);
+    values_[let->var] = Value(let->value);
+    VisitExpr(let->body);
+  }
+  void VisitAllocate(const tir::Allocate* allocate) override {
+    AddAllocation(allocate->buffer_var);
+    VisitStmt(allocate->body);
+  }
+  void VisitAllocateConst(const tir::AllocateConst* allocate) override {
+    AddAllocation(allocate->buffer_var);
+    VisitStmt(allocate->body);
+  }
+  void VisitDeclBuffer(const tir::DeclBuffer* decl) override { VisitStmt(decl->body); }
+
+  // ---- Accesses
+
+  void VisitEvaluate(const tir::Evaluate* evaluate) override {
+    InStatement(evaluate, [&] { VisitExpr(evaluate->value); });
+  }
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    InStatement(store, [&] {
+      VisitExpr(store->value);
+      for (const PrimExpr* index : store->indices) VisitExpr(index);
+      Access access = Element(Access::Kind::kWrite, *store->buffer, store->indices, store);
+      access.value = Value(store->value);
+      if (store->predicate) access.unknown = "lanes are stored under a condition";
+      Add(std::move(access));
+    });
+  }
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    ExprVisitor::VisitBufferLoad(load);
+    Add(Element(Access::Kind::kRead, *load->buffer, load->indices, load));
+  }
+  void VisitCall(const tir::Call* call) override {
+    if (IsOp(call->op, op::kTirTvmStorageSync)) return VisitBarrier(*call);
+    if (IsOp(call->op, op::kTirIfThenElse) && call->args.size() == 3) {
+      VisitExpr(call->args[0]);
+      const PrimExpr* condition = Value(call->args[0]);
+      Guarded(condition, [&] { VisitExpr(call->args[1]); });
+      return Guarded(make_.Not(condition), [&] { VisitExpr(call->args[2]); });
+    }
+    if (IsOp(call->op, op::kTirTvmAccessPtr) && call->args.size() == 5) return VisitPointer(*call);
+    const auto* op = As<Op>(call->op);
+    const std::string_view name = op ? op->name : std::string_view("the function");
+    if (kernel_ && name.starts_with("tir.ptx_") && !name.starts_with("tir.ptx_mma"))
+      kernel_->unknown.push_back({call, fmt::format("what {} does is not modelled", name)});
+    for (const PrimExpr* arg : call->args) VisitArgument(*call, name, arg);
+  }
+
+ private:
+  const PrimExpr* Value(const PrimExpr* expr) { return tir::Substitute(expr, values_, workspace_); }
+
+  template <class F>
+  void Guarded(const PrimExpr* condition, F&& visit) {
+    const bool is_guard = !arith::IsInt(condition, 1);
+    if (is_guard) guards_.push_back(condition);
+    visit();
+    if (is_guard) guards_.pop_back();
+  }
+
+  template <class F>
+  Region InRegion(F&& visit) {
+    Region outer = std::exchange(region_, {});
+    visit();
+    return std::exchange(region_, std::move(outer));
+  }
+
+  // Without barriers in a function with blocks, what other statements access is ordered.
+  template <class F>
+  void InStatement(const tir::Stmt* stmt, F&& visit) {
+    const tir::Stmt* outer = std::exchange(stmt_, stmt);
+    if (kernel_ && has_blocks_) {
+      const Region region = InRegion(visit);
+      AddPhase(region.tail);
+    } else {
+      visit();
+    }
+    stmt_ = outer;
+  }
+
+  void VisitLoop(Loop loop, const tir::Stmt* body) {
+    const ThreadTag tag = ThreadTag::Of(loop.tag);
+    const bool is_axis = tag.rank != ThreadRank::kUnknown && tag.dim >= 0;
+    if (!is_axis) return InLoop(loop, body, {loop.min, loop.extent});
+    loop.kind = tag.rank == ThreadRank::kBlock ? Loop::Kind::kBlock : Loop::Kind::kThread;
+    axes_.insert(loop.var);
+    if (kernel_) return InAxis(loop, body);
+    Kernel kernel = {.around = path_, .at = loop.at};
+    kernel_ = &kernel;
+    const Region region = InRegion([&] { InAxis(loop, body); });
+    if (region.has_barrier) AddPhase(region.head);
+    AddPhase(region.tail);
+    kernel_ = nullptr;
+    result_.kernels.push_back(std::move(kernel));
+  }
+
+  void InAxis(const Loop& loop, const tir::Stmt* body) {
+    if (std::ranges::find(kernel_->axes, loop.tag, &Loop::tag) == kernel_->axes.end()) kernel_->axes.push_back(loop);
+    PushLoop(loop);
+    VisitStmt(body);
+    path_.pop_back();
+  }
+
+  uint32_t PushLoop(const Loop& loop) {
+    const auto id = static_cast<uint32_t>(result_.loops.size());
+    result_.loops.push_back(loop);
+    path_.push_back(id);
+    if (loop.kind == Loop::Kind::kConcurrent) result_.concurrent.push_back({id, {}});
+    return id;
+  }
+
+  // `uniform`: what must be the same for all threads if there is a barrier in the loop.
+  void InLoop(const Loop& loop, const tir::Stmt* body, const std::vector<const PrimExpr*>& uniform) {
+    uint32_t id = 0;
+    Region region = InRegion([&] {
+      id = PushLoop(loop);
+      VisitStmt(body);
+    });
+    if (region.has_barrier) {
+      std::vector<Reach> between = region.tail;
+      Append(between, loop.var ? InRound(region.head, id, Round::kNext) : region.head);
+      AddPhase(std::move(between));
+      if (loop.var) {
+        region.head = InRound(std::move(region.head), id, Round::kFirst);
+        region.tail = InRound(std::move(region.tail), id, Round::kLast);
+      }
+    }
+    path_.pop_back();
+    if (region.has_barrier) {
+      for (const PrimExpr* expr : uniform) AddDivergence(expr, loop.at);
+    }
+    AddRegion(region, !loop.var || !IsPositive(loop.extent));
+  }
+
+  static bool IsPositive(const PrimExpr* extent) {
+    const int64_t* value = arith::AsInt(extent);
+    return value && *value > 0;
+  }
+
+  // The code of the region follows.
+  void AddRegion(const Region& region, bool may_be_skipped) {
+    if (!region.has_barrier) return Append(region_.tail, region.tail);
+    std::vector<Reach> before = region_.tail;
+    std::vector<Reach> joint = before;
+    Append(joint, region.head);
+    EndPhase(std::move(joint));
+    region_.tail = region.tail;
+    if (may_be_skipped) Append(region_.tail, before);
+  }
+
+  void EndPhase(std::vector<Reach> reaches) {
+    if (region_.has_barrier)
+      AddPhase(std::move(reaches));
+    else
+      region_.head = std::move(reaches);
+    region_.has_barrier = true;
+    region_.tail.clear();
+  }
+
+  void AddPhase(std::vector<Reach> reaches) {
+    if (kernel_ && !reaches.empty()) kernel_->phases.push_back({std::move(reaches), path_});
+  }
+  void AddDivergence(const PrimExpr* expr, const Node* at) {
+    if (kernel_ && !arith::AsInt(expr)) kernel_->divergences.push_back({expr, guards_, path_, path_, at});
+  }
+
+  void VisitBarrier(const tir::Call& call) {
+    const auto* scope = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
+    const bool is_of_warp = scope && scope->value == "warp";
+    if (kernel_ && !has_blocks_ && (!is_of_warp || memory_ == Memory::kWarp)) EndPhase(region_.tail);
+  }
+
+  void AddAllocation(const tir::Var* data) {
+    known_data_.insert(data);
+    result_.allocations.emplace_back(data, static_cast<uint32_t>(path_.size()));
+  }
+
+  bool IsOfInterest(const tir::Var* data) const {
+    const bool is_concurrent = kernel_ || std::ranges::any_of(path_, [&](uint32_t loop) {
+                                 return result_.loops[loop].kind == Loop::Kind::kConcurrent;
+                               });
+    if (!is_concurrent) return false;
+    const StorageRank rank = StorageScope::Of(data->pointer ? data->pointer->scope : "").rank;
+    if (memory_ == Memory::kWarp) return rank == StorageRank::kWarp;
+    // Memory of one thread is shared by the iterations of its vectorized loops.
+    return rank != StorageRank::kWarp && (rank != StorageRank::kOther || !kernel_);
+  }
+
+  Access Element(Access::Kind kind, const tir::Buffer& buffer, List<const PrimExpr*> indices, const Node* at) {
+    Access access = {.kind = kind, .buffer = &buffer, .data = buffer.data, .dtype = buffer.dtype, .at = at};
+    for (const PrimExpr* index : indices) {
+      const PrimExpr* scalar = ScalarIndex(Value(index), access);
+      if (scalar) access.indices.push_back(scalar);
+      if (!scalar) access.unknown = "the index of a vector is not a ramp";
+    }
+    return access;
+  }
+
+  // The index of one lane.
+  const PrimExpr* ScalarIndex(const PrimExpr* index, Access& access) {
+    if (index->dtype.is_scalar()) return index;
+    if (const auto* broadcast = As<tir::Broadcast>(index)) return broadcast->value;
+    if (const auto* ramp = As<tir::Ramp>(index)) {
+      if (access.lanes.empty()) {
+        const tir::Var* lane = workspace_.NewPrimVar("lane", ramp->base->dtype);
+        access.lanes.push_back(
+            {.var = lane, .min = make_.Const(0, lane->dtype), .extent = make_.Cast(lane->dtype, ramp->lanes)});
+      }
+      return make_.Add(ramp->base, make_.Mul(access.lanes[0].var, ramp->stride));
+    }
+    if (const auto* binary = As<tir::BinaryExpr>(index)) {
+      const PrimExpr* a = ScalarIndex(binary->a, access);
+      const PrimExpr* b = a ? ScalarIndex(binary->b, access) : nullptr;
+      return b ? make_.Binary(binary->kind, a, b) : nullptr;
+    }
+    return nullptr;
+  }
+
+  void Add(Access access) {
+    if (!IsOfInterest(access.data)) return;
+    if (kernel_ && !known_data_.contains(access.data))
+      kernel_->unknown.push_back({access.at, fmt::format("the memory of '{}' is computed", access.data->name)});
+    access.guards = guards_;
+    access.loops = path_;
+    access.stmt = stmt_;
+    access.reduction = reduction_;
+    const auto id = static_cast<uint32_t>(result_.accesses.size());
+    result_.accesses.push_back(std::move(access));
+    for (auto& [loop, accesses] : result_.concurrent) {
+      if (std::ranges::find(path_, loop) != path_.end()) accesses.push_back(id);
+    }
+    if (!kernel_) return;
+    kernel_->accesses.push_back(id);
+    region_.tail.push_back({id});
+  }
+
+  // T.tvm_access_ptr(type, data, offset, extent, flags)
+  void VisitPointer(const tir::Call& call) {
+    ExprVisitor::VisitCall(&call);
+    const auto* data = As<tir::Var>(call.args[1]);
+    const int64_t* flags = arith::AsInt(call.args[4]);
+    if (!data || !flags) return;
+    const tir::Var* element = workspace_.NewPrimVar("element", call.args[2]->dtype);
+    Access access = {.kind = Access::Kind::kRead, .data = data, .dtype = call.args[0]->dtype, .at = &call};
+    access.indices.push_back(make_.Add(Value(call.args[2]), element));
+    access.lanes.push_back({.var = element,
+                            .min = make_.Const(0, element->dtype),
+                            .extent = make_.Cast(element->dtype, Value(call.args[3]))});
+    if ((*flags & 3) == 3 || (*flags & 2) != 0) access.kind = Access::Kind::kWrite;
+    access.unknown = "it is accessed by an intrinsic";
+    Add(std::move(access));
+  }
+
+  void VisitArgument(const tir::Call& call, std::string_view name, const PrimExpr* arg) {
+    const auto* address = As<tir::Call>(arg);
+    const auto* load = address && IsOp(address->op, op::kTirAddressOf) && address->args.size() == 1
+                           ? As<tir::BufferLoad>(address->args[0])
+                           : nullptr;
+    const auto* pointer = As<tir::Var>(arg);
+    if (load) {
+      for (const PrimExpr* index : load->indices) VisitExpr(index);
+      Access access = Element(Access::Kind::kWrite, *load->buffer, load->indices, address);
+      if (IsAtomic(call))
+        access.kind = Access::Kind::kAtomic;
+      else
+        access.unknown = "its address is passed on";
+      Add(std::move(access));
+    } else if (pointer && pointer->dtype.is_handle()) {
+      const bool is_read = name.ends_with("ldmatrix") || name == "tir.tvm_load_matrix_sync";
+      Add({.kind = is_read ? Access::Kind::kRead : Access::Kind::kWrite,
+           .data = pointer,
+           .at = &call,
+           .unknown = "its address is passed on"});
+    } else {
+      VisitExpr(arg);
+    }
+  }
+
+  static bool IsAtomic(const tir::Call& call) {
+    if (IsOp(call.op, op::kTirAtomicAdd)) return true;
+    const auto* name = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
+    return IsOp(call.op, op::kTirCallExtern) && name && name->value.starts_with("atomic");
+  }
+
+  const Memory memory_;
+  const bool has_blocks_;
+  Workspace& workspace_;
+  const arith::PrimBuilder make_;
+  Accesses result_;
+  Kernel* kernel_ = nullptr;
+  Region region_;
+  std::vector<uint32_t> path_;
+  std::vector<const PrimExpr*> guards_;
+  tir::VarValues values_;                  // of bindings and of the axes of blocks
+  LookupSet<const tir::Var*> axes_;        // of threads
+  LookupSet<const tir::Var*> known_data_;  // pointers to memory of their own
+  const tir::Stmt* stmt_ = nullptr;
+  const tir::Block* reduction_ = nullptr;
+};
+
+}  // namespace
+
+Accesses CollectAccesses(const PrimFunc& func, Memory memory, Workspace& workspace) {
+  const bool has_blocks =
+      tir::FindStmt(func.body, [](const tir::Stmt* stmt) { return Is<tir::BlockRealize>(stmt); }) != nullptr;
+  return Collector(memory, has_blocks, workspace).Collect(func);
+}
+
+}  // namespace iropt::races

@@ -1,0 +1,229 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "analysis/tir/races/accesses.h"
+#include "analysis/tir/races/enumerate.h"
+#include "analysis/tir/races/query.h"
+#include "analysis/tir/races/smt.h"
+#include "iropt/analysis/tir/races.h"
+#include "iropt/analysis/tir/thread_tags.h"
+
+namespace iropt {
+
+namespace {
+
+using races::Access;
+using races::Actors;
+using races::Answer;
+using races::Query;
+using races::Reach;
+using races::Solution;
+
+constexpr size_t kFewValues = 1 << 14;
+
+std::string_view Verb(const Access& access) { return access.kind == Access::Kind::kRead ? "reads" : "changes"; }
+
+// "threadIdx.x = 1, i = 3"
+std::string Text(const std::vector<std::pair<std::string, int64_t>>& values) {
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : values) texts.push_back(fmt::format("{} = {}", name, value));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string_view ActorName(Actors::Kind kind) {
+  switch (kind) {
+    case Actors::Kind::kThreads: return "threads of a block";
+    case Actors::Kind::kBlocks: return "blocks of threads";
+    case Actors::Kind::kIterations: return "iterations of a loop";
+  }
+  return {};
+}
+
+class RaceFinder {
+ public:
+  RaceFinder(const PrimFunc& func, const RaceOptions& options, Workspace& workspace)
+      : func_(func), options_(options), workspace_(workspace), budget_(options.max_values) {}
+
+  std::vector<RaceFinding> Find() {
+    for (const races::Memory memory : {races::Memory::kBlock, races::Memory::kWarp}) {
+      accesses_ = CollectAccesses(func_, memory, workspace_);
+      const races::QueryBuilder builder(func_, accesses_, workspace_);
+      builder_ = &builder;
+      memory_ = memory;
+      for (const races::Kernel& kernel : accesses_.kernels) CheckKernel(kernel);
+      for (const auto& [loop, members] : accesses_.concurrent) {
+        const std::vector<uint32_t>& path = accesses_.accesses[members.empty() ? 0 : members[0]].loops;
+        if (members.empty()) continue;
+        Actors actors = {.kind = Actors::Kind::kIterations, .loop = loop};
+        actors.in_step.assign(path.begin(), std::ranges::find(path, loop));
+        CheckPairs(ReachesOf(members), actors);
+      }
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  static std::vector<Reach> ReachesOf(const std::vector<uint32_t>& accesses) {
+    std::vector<Reach> reaches;
+    for (const uint32_t access : accesses) reaches.push_back({access});
+    return reaches;
+  }
+
+  void CheckKernel(const races::Kernel& kernel) {
+    if (memory_ == races::Memory::kBlock) {
+      for (const races::Unknown& unknown : kernel.unknown)
+        AddUndecided(nullptr, unknown.at, fmt::format("whether threads race is not decided: {}", unknown.reason));
+      for (const races::Divergence& divergence : kernel.divergences) CheckDivergence(divergence, kernel);
+    }
+    for (const races::Phase& phase : kernel.phases)
+      CheckPairs(phase.reaches, {.kind = Actors::Kind::kThreads, .kernel = &kernel, .in_step = phase.in_step});
+    const bool has_blocks = std::ranges::count(kernel.axes, races::Loop::Kind::kBlock, &races::Loop::kind) > 0;
+    if (has_blocks && memory_ == races::Memory::kBlock) {
+      CheckPairs(ReachesOf(kernel.accesses),
+                 {.kind = Actors::Kind::kBlocks, .kernel = &kernel, .in_step = kernel.around});
+    }
+  }
+
+  bool IsSharedBy(const tir::Var* data, const Actors& actors) const {
+    if (actors.kind == Actors::Kind::kIterations) return true;
+    const StorageRank rank = StorageScope::Of(data->pointer ? data->pointer->scope : "").rank;
+    return rank == StorageRank::kGlobal ||
+           (actors.kind == Actors::Kind::kThreads && (rank == StorageRank::kShared || rank == StorageRank::kWarp));
+  }
+
+  void CheckPairs(const std::vector<Reach>& reaches, const Actors& actors) {
+    // By memory, in the order of the accesses.
+    std::map<const tir::Var*, std::vector<const Reach*>> by_data;
+    std::vector<const tir::Var*> order;
+    for (const Reach& reach : reaches) {
+      const tir::Var* data = accesses_.accesses[reach.access].data;
+      if (!IsSharedBy(data, actors)) continue;
+      if (by_data[data].empty()) order.push_back(data);
+      by_data[data].push_back(&reach);
+    }
+    for (const tir::Var* data : order) {
+      const std::vector<const Reach*>& list = by_data[data];
+      for (size_t i = 0; i < list.size(); ++i) {
+        if (accesses_.accesses[list[i]->access].kind == Access::Kind::kRead) continue;
+        for (size_t j = 0; j < list.size(); ++j) {
+          const bool both_change = accesses_.accesses[list[j]->access].kind != Access::Kind::kRead;
+          if (both_change && j < i) continue;  // that pair was checked
+          if (!CheckPair(*list[i], *list[j], actors)) return;
+        }
+      }
+    }
+  }
+
+  // Returns false if the memory needs no other check.
+  bool CheckPair(const Reach& first, const Reach& second, const Actors& actors) {
+    const Access& a = accesses_.accesses[first.access];
+    const Access& b = accesses_.accesses[second.access];
+    if (a.kind == Access::Kind::kAtomic && b.kind == Access::Kind::kAtomic) return true;
+    if (a.reduction && a.reduction == b.reduction) return true;
+    if (reported_[{a.data, actors.kind}]) return true;
+    Query query;
+    if (!builder_->Build(first, second, actors, query)) return true;
+    std::string reason;
+    const Answer answer = Solve(query, reason, undecided_.contains(a.data));
+    if (answer.solution == Solution::kNone) return true;
+    const std::string name(a.buffer ? a.buffer->name : a.data->name);
+    if (answer.solution == Solution::kUnknown) {
+      AddUndecided(a.data, a.at,
+                   fmt::format("whether {} race on '{}' is not decided: {}", ActorName(actors.kind), name, reason),
+                   b.at);
+      return true;
+    }
+    reported_[{a.data, actors.kind}] = true;
+    const std::string_view between = actors.kind == Actors::Kind::kThreads ? ", without a barrier in between" : "";
+    const std::string where = answer.common.empty() ? "" : fmt::format(" where {}", Text(answer.common));
+    findings_.push_back({.kind = RaceFinding::Kind::kRace,
+                         .message = fmt::format("{} race on '{}': that of {} {} the element that the one of {} {}{}{}",
+                                                ActorName(actors.kind), name, Text(answer.first), Verb(a),
+                                                Text(answer.second), Verb(b), between, where),
+                         .at = a.at,
+                         .other = b.at,
+                         .other_message = fmt::format("the other one {} it here", Verb(b))});
+    return true;
+  }
+
+  void CheckDivergence(const races::Divergence& divergence, const races::Kernel& kernel) {
+    std::string reason;
+    const Answer answer = Solve(builder_->Build(divergence, kernel), reason);
+    if (answer.solution == Solution::kNone) return;
+    if (answer.solution == Solution::kUnknown) {
+      return AddUndecided(nullptr, divergence.at,
+                          fmt::format("whether all threads reach the barrier in here is not decided: {}", reason));
+    }
+    findings_.push_back({.kind = RaceFinding::Kind::kDivergentBarrier,
+                         .message = fmt::format("a barrier in here is not reached by all threads alike: that of {} and "
+                                                "the one of {} take different ways",
+                                                Text(answer.first), Text(answer.second)),
+                         .at = divergence.at});
+  }
+
+  // Cheap ways come first: few values, a map of the threads that takes each element once, Z3, then many values.
+  Answer Solve(const Query& query, std::string& reason, bool is_hopeless = false) {
+    Answer answer = Enumerate(query, kFewValues);
+    if (answer.solution == Solution::kUnknown && query.is_symmetric && races::IsInjective(query.first, workspace_))
+      answer.solution = Solution::kNone;
+    if (answer.solution == Solution::kUnknown && !is_hopeless) {
+      reason = "it has too many threads and iterations to try them all";
+      if (options_.solver_limit != 0) {
+        Result<Answer> solved = races::SolveBySmt(query, options_.solver_limit);
+        if (solved.ok()) {
+          answer = std::move(*solved);
+          reason = "it depends on values in memory, or on sizes";
+        } else {
+          reason += fmt::format(", and Z3 cannot be asked ({})", solved.error().message);
+        }
+      }
+      if (answer.solution == Solution::kUnknown) answer = Enumerate(query, budget_);
+    }
+    if (answer.solution == Solution::kFound && !query.caveat.empty()) {
+      answer.solution = Solution::kUnknown;
+      reason = query.caveat;
+    }
+    return answer;
+  }
+
+  Answer Enumerate(const Query& query, size_t max_values) {
+    const size_t allowed = std::min(budget_, max_values);
+    size_t left = allowed;
+    Answer answer = races::SolveByEnumeration(query, workspace_, left);
+    budget_ -= allowed - left;
+    return answer;
+  }
+
+  void AddUndecided(const tir::Var* data, const Node* at, std::string message, const Node* other = nullptr) {
+    if (data && !undecided_.insert(data)) return;
+    findings_.push_back({.kind = RaceFinding::Kind::kNotDecided,
+                         .message = std::move(message),
+                         .at = at,
+                         .other = other == at ? nullptr : other,
+                         .other_message = "the other access"});
+  }
+
+  const PrimFunc& func_;
+  const RaceOptions& options_;
+  Workspace& workspace_;
+  size_t budget_;
+  races::Accesses accesses_;
+  races::Memory memory_ = races::Memory::kBlock;
+  const races::QueryBuilder* builder_ = nullptr;
+  std::vector<RaceFinding> findings_;
+  std::map<std::pair<const tir::Var*, Actors::Kind>, bool> reported_;
+  LookupSet<const tir::Var*> undecided_;
+};
+
+}  // namespace
+
+std::vector<RaceFinding> FindRaces(const PrimFunc& func, const RaceOptions& options, Workspace& workspace) {
+  return RaceFinder(func, options, workspace).Find();
+}
+
+}  // namespace iropt

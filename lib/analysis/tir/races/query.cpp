@@ -1,0 +1,309 @@
+#include "analysis/tir/races/query.h"
+
+#include <algorithm>
+
+#include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt::races {
+
+namespace {
+
+using Round = Reach::Round;
+
+bool Contains(const std::vector<uint32_t>& list, uint32_t item) { return std::ranges::find(list, item) != list.end(); }
+
+// The offset of an element from the pointer; null if it is not known.
+const PrimExpr* OffsetOf(const Access& access, const arith::PrimBuilder& make) {
+  if (!access.buffer) return access.indices.empty() ? nullptr : access.indices[0];
+  const tir::Buffer& buffer = *access.buffer;
+  if (buffer.layout || !buffer.axis_separators.empty() || access.indices.size() != buffer.shape.size()) return nullptr;
+  const PrimExpr* offset = buffer.elem_offset ? buffer.elem_offset : make.Int(0);
+  const PrimExpr* stride = make.Int(1);
+  for (size_t i = buffer.shape.size(); i-- > 0;) {
+    if (!buffer.strides.empty()) stride = buffer.strides[i];
+    offset = make.Add(offset, make.Mul(access.indices[i], stride));
+    if (buffer.strides.empty()) stride = make.Mul(stride, buffer.shape[i]);
+  }
+  return offset;
+}
+
+// Replaces what is read from memory that may change by variables.
+class LoadReplacer : public tir::StmtExprMutator {
+ public:
+  LoadReplacer(const LookupSet<const tir::Var*>& constant, std::vector<const tir::Var*>& loaded, Workspace& workspace)
+      : StmtExprMutator(workspace), constant_(constant), loaded_(loaded) {}
+
+ protected:
+  const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
+    if (constant_.contains(load->buffer->data)) return StmtExprMutator::VisitBufferLoad(load);
+    const tir::Var*& var = vars_[load];
+    if (!var) {
+      var = workspace().NewPrimVar(load->buffer->name, load->dtype);
+      loaded_.push_back(var);
+    }
+    return var;
+  }
+
+ private:
+  const LookupSet<const tir::Var*>& constant_;
+  std::vector<const tir::Var*>& loaded_;
+  LookupMap<const tir::BufferLoad*, const tir::Var*> vars_;
+};
+
+// Collects what the value of an expression depends on: variables and the elements that it reads.
+class ValueParts : public tir::ExprVisitor {
+ public:
+  static std::vector<const PrimExpr*> Of(const PrimExpr* value, bool& is_known) {
+    ValueParts parts;
+    parts.VisitExpr(value);
+    is_known = parts.is_known_;
+    return std::move(parts.parts_);
+  }
+
+ protected:
+  void VisitVar(const tir::Var* var) override { parts_.push_back(var); }
+  void VisitSizeVar(const tir::SizeVar* var) override { parts_.push_back(var); }
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    is_known_ &= StorageScope::Of(load->buffer->scope()).rank != StorageRank::kLocal;
+    ExprVisitor::VisitBufferLoad(load);
+  }
+  void VisitRamp(const tir::Ramp* ramp) override {
+    parts_.push_back(ramp->base);
+    parts_.push_back(ramp->stride);
+  }
+  void VisitLet(const tir::Let*) override { is_known_ = false; }
+
+ private:
+  std::vector<const PrimExpr*> parts_;
+  bool is_known_ = true;
+};
+
+// One side of a query, with variables of its own in the place of those of loops that are not in step.
+class SideBuilder {
+ public:
+  SideBuilder(const std::vector<Loop>& loops, const LookupSet<const tir::Var*>& constant, const Actors& actors,
+              Side& side, std::vector<Variable>& common, Workspace& workspace)
+      : loops_(loops),
+        workspace_(workspace),
+        make_(workspace),
+        actors_(actors),
+        side_(side),
+        common_(common),
+        loads_(constant, side.loaded, workspace) {}
+
+  const PrimExpr* Of(const PrimExpr* expr) { return tir::Substitute(loads_.VisitExpr(expr), values_, workspace_); }
+
+  void AddLoops(const std::vector<uint32_t>& path, const std::vector<Reach::InRound>& rounds) {
+    for (const uint32_t id : path) {
+      if (loops_[id].var) AddLoop(id, rounds);
+    }
+  }
+
+  void AddLane(const Loop& lane) { AddVariable(lane); }
+
+  // The position of the thread on the axis; if it is not known, one of its own.
+  const PrimExpr* Position(const Loop& axis, const std::vector<uint32_t>& path) {
+    for (const uint32_t id : path) {
+      if (loops_[id].tag == axis.tag) return Of(loops_[id].var);
+    }
+    return AddVariable(axis);
+  }
+
+  void Guard(const PrimExpr* condition) { side_.guards.push_back(Of(condition)); }
+  Side& side() { return side_; }
+
+ private:
+  void AddLoop(uint32_t id, const std::vector<Reach::InRound>& rounds) {
+    const Loop& loop = loops_[id];
+    const auto round = std::ranges::find(rounds, id, &Reach::InRound::loop);
+    const PrimExpr* one = make_.Const(1, loop.var->dtype);
+    const PrimExpr* step = loop.step ? loop.step : one;
+    if (round != rounds.end() && round->round != Round::kNext) {
+      const PrimExpr* last = make_.Mul(make_.FloorDiv(make_.Sub(loop.extent, one), step), step);
+      values_[loop.var] = round->round == Round::kFirst ? Of(loop.min) : Of(make_.Add(loop.min, last));
+      return Guard(make_.Binary(NodeKind::kGT, loop.extent, make_.Const(0, loop.extent->dtype)));
+    }
+    if (!IsInStep(id)) {
+      AddVariable(loop);
+      return;
+    }
+    const tir::Var* var = CommonVar(loop);
+    values_[loop.var] = var;
+    if (round == rounds.end()) return;
+    values_[loop.var] = make_.Add(var, Of(step));
+    Guard(make_.Binary(NodeKind::kLT, loop.var, make_.Add(loop.min, loop.extent)));
+  }
+
+  bool IsInStep(uint32_t id) const {
+    const Loop::Kind kind = loops_[id].kind;
+    if (actors_.kind == Actors::Kind::kThreads && kind == Loop::Kind::kThread) return false;
+    // All accesses of a kernel are in the same block.
+    if (actors_.kind == Actors::Kind::kThreads && kind == Loop::Kind::kBlock) return true;
+    return Contains(actors_.in_step, id);
+  }
+
+  // Blocks have one variable for each axis.
+  const tir::Var* CommonVar(const Loop& loop) {
+    const Loop* known = &loop;
+    if (loop.kind == Loop::Kind::kBlock && actors_.kernel) {
+      const auto axis = std::ranges::find(actors_.kernel->axes, loop.tag, &Loop::tag);
+      if (axis != actors_.kernel->axes.end()) known = &*axis;
+    }
+    if (std::ranges::find(common_, known->var, &Variable::var) == common_.end()) {
+      common_.push_back({known->var, Of(known->min), Of(known->extent), NameOf(*known)});
+      GuardStep(known->var, *known);
+    }
+    return known->var;
+  }
+
+  const tir::Var* AddVariable(const Loop& loop) {
+    const tir::Var* copy = workspace_.NewPrimVar(loop.var->name, loop.var->dtype);
+    side_.vars.push_back({copy, Of(loop.min), Of(loop.extent), NameOf(loop)});
+    GuardStep(copy, loop);
+    values_[loop.var] = copy;
+    return copy;
+  }
+
+  void GuardStep(const tir::Var* var, const Loop& loop) {
+    if (!loop.step) return;
+    const PrimExpr* rest = make_.FloorMod(make_.Sub(var, Of(loop.min)), Of(loop.step));
+    side_.guards.push_back(make_.Binary(NodeKind::kEQ, rest, make_.Const(0, rest->dtype)));
+  }
+
+  static std::string_view NameOf(const Loop& loop) { return loop.tag.empty() ? loop.var->name : loop.tag; }
+
+  const std::vector<Loop>& loops_;
+  Workspace& workspace_;
+  const arith::PrimBuilder make_;
+  const Actors& actors_;
+  Side& side_;
+  std::vector<Variable>& common_;
+  LoadReplacer loads_;
+  tir::VarValues values_;
+};
+
+// Returns false if the actors do not share the memory.
+bool AddActors(const Access& access, const Actors& actors, const Accesses& accesses, const arith::PrimBuilder& make,
+               SideBuilder& first, SideBuilder& second) {
+  const uint32_t depth = accesses.AllocationDepth(access.data);
+  const auto is_inside = [&](uint32_t place) { return depth > place; };
+  if (actors.kind == Actors::Kind::kIterations) {
+    const auto place = std::ranges::find(access.loops, actors.loop) - access.loops.begin();
+    if (is_inside(static_cast<uint32_t>(place))) return false;
+    const tir::Var* var = accesses.loops[actors.loop].var;
+    first.side().actor.push_back(first.Of(var));
+    second.side().actor.push_back(second.Of(var));
+    return true;
+  }
+  const StorageScope scope = StorageScope::Of(access.data->pointer ? access.data->pointer->scope : "");
+  const auto kind = actors.kind == Actors::Kind::kThreads ? Loop::Kind::kThread : Loop::Kind::kBlock;
+  for (const Loop& axis : actors.kernel->axes) {
+    if (axis.kind != kind) continue;
+    bool shares = IsSharedBy(scope, ThreadTag::Of(axis.tag));
+    for (uint32_t place = 0; scope.rank == StorageRank::kGlobal && place < access.loops.size(); ++place)
+      shares &= accesses.loops[access.loops[place]].tag != axis.tag || !is_inside(place);
+    const PrimExpr* positions[] = {first.Position(axis, access.loops), second.Position(axis, access.loops)};
+    if (shares) {
+      first.side().actor.push_back(positions[0]);
+      second.side().actor.push_back(positions[1]);
+    } else {
+      second.side().guards.push_back(make.Binary(NodeKind::kEQ, positions[0], positions[1]));
+    }
+  }
+  return !first.side().actor.empty();
+}
+
+void AddElements(const Access& a, const Access& b, Workspace& workspace, SideBuilder& first, SideBuilder& second,
+                 Query& query) {
+  const arith::PrimBuilder make(workspace);
+  const Access* accesses[] = {&a, &b};
+  SideBuilder* sides[] = {&first, &second};
+  const bool by_index = a.buffer == b.buffer ||
+                        (a.buffer && b.buffer && a.dtype == b.dtype && DeepEqual(a.buffer->shape, b.buffer->shape));
+  for (int i = 0; i < 2; ++i) {
+    const Access& access = *accesses[i];
+    std::vector<const PrimExpr*>& element = sides[i]->side().element;
+    if (by_index && a.indices.size() == b.indices.size()) {
+      for (const PrimExpr* index : access.indices) element.push_back(sides[i]->Of(index));
+    } else if (const PrimExpr* offset = OffsetOf(access, make)) {
+      const PrimExpr* size = make.Int(std::max<int64_t>(1, access.dtype.bytes()));
+      const tir::Var* byte = workspace.NewPrimVar("byte", DataType::Int(64));
+      sides[i]->AddLane({.var = byte, .min = make.Int(0), .extent = size});
+      element.push_back(make.Add(make.Mul(sides[i]->Of(offset), size), sides[i]->Of(byte)));
+    }
+  }
+  if (query.first.element.size() == query.second.element.size() && !query.first.element.empty()) return;
+  query.first.element.clear();
+  query.second.element.clear();
+  if (query.caveat.empty()) query.caveat = "the layout of the buffer is not known";
+}
+
+// Returns false if all store the same value.
+bool AddValues(const Access& access, bool is_same, SideBuilder& first, SideBuilder& second, Query& query) {
+  if (!is_same || !access.value) return true;
+  bool is_known = true;
+  const std::vector<const PrimExpr*> parts = ValueParts::Of(access.value, is_known);
+  if (!is_known) {
+    query.caveat = "the values that are stored may be the same";
+    return true;
+  }
+  for (const PrimExpr* part : parts) {
+    first.side().value.push_back(first.Of(part));
+    second.side().value.push_back(second.Of(part));
+  }
+  return !parts.empty();  // else all store one constant
+}
+
+}  // namespace
+
+QueryBuilder::QueryBuilder(const PrimFunc& func, const Accesses& accesses, Workspace& workspace)
+    : accesses_(accesses), workspace_(workspace) {
+  for (const tir::Buffer* buffer : func.param_buffers) {
+    if (buffer) constant_.insert(buffer->data);
+  }
+  for (const Access& access : accesses.accesses) {
+    if (access.kind != Access::Kind::kRead) constant_.erase(access.data);
+  }
+}
+
+bool QueryBuilder::Build(const Reach& first, const Reach& second, const Actors& actors, Query& query) const {
+  const Access& a = accesses_.accesses[first.access];
+  const Access& b = accesses_.accesses[second.access];
+  SideBuilder sides[] = {{accesses_.loops, constant_, actors, query.first, query.common, workspace_},
+                         {accesses_.loops, constant_, actors, query.second, query.common, workspace_}};
+  const Access* accesses[] = {&a, &b};
+  const Reach* reaches[] = {&first, &second};
+  for (int i = 0; i < 2; ++i) {
+    sides[i].AddLoops(accesses[i]->loops, reaches[i]->rounds);
+    for (const Loop& lane : accesses[i]->lanes) sides[i].AddLane(lane);
+    for (const PrimExpr* guard : accesses[i]->guards) sides[i].Guard(guard);
+  }
+  if (!AddActors(a, actors, accesses_, arith::PrimBuilder(workspace_), sides[0], sides[1])) return false;
+
+  for (const Access* access : accesses) {
+    if (!access->unknown.empty()) query.caveat = access->unknown;
+  }
+  query.is_symmetric = first.access == second.access && first.rounds.empty() && second.rounds.empty();
+  AddElements(a, b, workspace_, sides[0], sides[1], query);
+  return AddValues(a, a.stmt == b.stmt && first.access == second.access, sides[0], sides[1], query);
+}
+
+Query QueryBuilder::Build(const Divergence& divergence, const Kernel& kernel) const {
+  const Actors actors = {.kind = Actors::Kind::kThreads, .kernel = &kernel, .in_step = divergence.in_step};
+  Query query;
+  SideBuilder sides[] = {{accesses_.loops, constant_, actors, query.first, query.common, workspace_},
+                         {accesses_.loops, constant_, actors, query.second, query.common, workspace_}};
+  for (SideBuilder& side : sides) {
+    side.AddLoops(divergence.loops, {});
+    for (const PrimExpr* guard : divergence.guards) side.Guard(guard);
+    side.side().actor.push_back(side.Of(divergence.condition));
+  }
+  return query;
+}
+
+}  // namespace iropt::races
