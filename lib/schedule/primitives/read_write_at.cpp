@@ -12,6 +12,8 @@
 
 #include <algorithm>
 
+#include "iropt/arith/side_effect.h"
+#include "moved_block.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -96,7 +98,10 @@ class AutoCopy {
         writes = writes || has_write;
         if (has_read && boxes_.empty() && !is_read_) early_reader_ = &block;
         if (is_read_ ? has_read : has_write) Relax(*realize, is_read_ ? block.reads : block.writes);
-        if (has_write && !is_read_) FindStored(block);
+        if (has_write && !is_read_) {
+          FindStored(block);
+          FindEmptyReduction(*realize);
+        }
       };
       if (const auto* realize = As<tir::BlockRealize>(statements[i])) {
         visit(realize);
@@ -116,6 +121,17 @@ class AutoCopy {
       boxes_.push_back(EvalBox(bound->region, loops, analyzer_));
     }
   }
+  // If a reduction has no elements, its result is the first value, but neither the loop nor a copy in it runs.
+  void FindEmptyReduction(const tir::BlockRealize& realize) {
+    if (!realize.block->init) return;
+    Analyzer analyzer(make_, Analyzer::SymVars::kAny);
+    BindShapes(*state_.func(), analyzer);
+    for (const Ref* ref = loop_; ref->is_loop(); ref = ref->parent) {
+      if (!IsOfReduction(realize, ref->loop()) || analyzer.CanProveGreaterEqual(ref->loop().extent, 1)) continue;
+      empty_reduction_ = realize.block;
+      empty_loop_ = &ref->loop();
+    }
+  }
   void FindStored(const tir::Block& block) {
     if (const auto boxes = StoredBoxes(state_, state_.RefOf(&block), loop_, old_buffer_)) {
       stored_.insert(stored_.end(), boxes->begin(), boxes->end());
@@ -128,6 +144,10 @@ class AutoCopy {
     if (early_reader_)
       return state_.Refuse("the block {0} reads what was written before the loop, which the new memory does not have",
                            {early_reader_});
+    if (empty_reduction_)
+      return state_.Refuse(
+          "the block {0} reduces over the loop {1}, which may not run: its first value would not be copied",
+          {empty_reduction_, empty_loop_});
     if (own.empty())
       return state_.Refuse(fmt::format("the buffer '{}' is not accessed under the loop {{0}}", old_buffer_->name),
                            {loop_->stmt});
@@ -142,6 +162,15 @@ class AutoCopy {
   // them from accessing the rest.
   Result<const tir::BufferRegion*> AccessedRegion() {
     const Box box = UnionBox(boxes_, analyzer_);
+    const auto is_known = [](const arith::IntervalSet& set) {
+      return arith::IsPure(set.min()) && arith::IsPure(set.max());
+    };
+    if (!std::ranges::all_of(box, [&](const arith::IntervalSet& set) { return !set.is_bounded() || is_known(set); }))
+      return state_.Refuse(
+          fmt::format("which elements of {} are accessed under the loop {{0}} depends on what is loaded, not "
+                      "on loops alone",
+                      old_buffer_->name),
+          {loop_->stmt});
     std::vector<const tir::Range*> ranges;
     for (size_t i = 0; i < box.size(); ++i) {
       const PrimExpr* dim = old_buffer_->shape[i];
@@ -229,9 +258,11 @@ class AutoCopy {
   const bool is_read_;
   std::vector<size_t> readers_, writers_;
   const tir::Block* early_reader_ = nullptr;  // before all writers, or one that updates
-  std::vector<Box> boxes_;                    // that are accessed
-  std::vector<Box> stored_;                   // that are written for sure
-  bool is_stored_as_stated_ = false;          // by a writer of which only what it states is known
+  const tir::Block* empty_reduction_ = nullptr;
+  const tir::For* empty_loop_ = nullptr;  // over which it reduces
+  std::vector<Box> boxes_;                // that are accessed
+  std::vector<Box> stored_;               // that are written for sure
+  bool is_stored_as_stated_ = false;      // by a writer of which only what it states is known
 };
 
 template <class Args>

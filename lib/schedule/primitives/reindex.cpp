@@ -96,8 +96,21 @@ class ReindexRewriter : public AccessRewriter {
   const tir::Block* block_;
 };
 
+// Returns whether the indices load what the block writes.
+bool ComputesIndices(const tir::Block& block, const std::vector<const PrimExpr*>& indices) {
+  bool found = false;
+  for (const PrimExpr* index : indices) {
+    tir::PostOrderVisit(index, [&](const Node* node) {
+      const auto* load = As<tir::BufferLoad>(node);
+      found = found || (load && UsesBuffer(block.writes, load->buffer));
+    });
+  }
+  return found;
+}
+
 // The statement of the scope that the block is in; its position among the statements of the scope.
-Result<int> PositionInScope(State& state, const Ref* ref, const Ref* scope, const tir::Buffer* buffer) {
+Result<int> PositionInScope(State& state, const Ref* ref, const Ref* scope, const tir::Buffer* buffer,
+                            const std::vector<const PrimExpr*>& indices) {
   const Ref* top = ref;
   for (; top->parent != scope; top = top->parent) {
     if (top != ref && top->parent->loop().body != top->stmt)
@@ -107,6 +120,11 @@ Result<int> PositionInScope(State& state, const Ref* ref, const Ref* scope, cons
     if (other != ref->stmt && (UsesBuffer(other->reads, buffer) || UsesBuffer(other->writes, buffer)))
       return state.Refuse("the block {0} in the loops around the block {1} accesses the same buffer",
                           {other, ref->stmt});
+    if (ComputesIndices(*other, indices))
+      return state.Refuse(
+          fmt::format("the block {{0}} in the loops around the block {{1}} computes where {} is accessed",
+                      buffer->name),
+          {other, ref->stmt});
   }
   const std::vector<const tir::Stmt*> statements = StatementsOf(BelowDeclarations(scope->block().body));
   for (size_t i = 0; i < statements.size(); ++i) {
@@ -184,7 +202,7 @@ Status ApplyReIndex(PrimitiveCall& call, const args::ReIndex<Resolved>& args) {
   stage.write_buffer = is_write ? buffer : stage.alloc;
   stage.indices = &used;
   stage.location = scope;
-  IROPT_ASSIGN_OR_RETURN(stage.position, PositionInScope(state, ref, scope, buffer));
+  IROPT_ASSIGN_OR_RETURN(stage.position, PositionInScope(state, ref, scope, buffer, old_indices));
   if (is_write) stage.position += 1;
   stage.block = MakeCopyBlock(stage, axes, is_write ? copy_indices : old_indices, is_write ? old_indices : copy_indices,
                               fmt::format("{}_reindex", stage.write_buffer->name), workspace);

@@ -129,6 +129,7 @@ class CopyLowerer : public tir::StmtExprMutator {
   }
 
   const tir::Block* LowerCopy(const tir::Block& block) {
+    if (IsComputed(block)) return &block;
     const tir::BufferRegion* read = ReadOf(block);
     if (!read) return Fail(block, "it must read one region, or among others one from wmma.accumulator");
     if (block.writes.empty()) return &block;  // nobody reads the copy
@@ -153,6 +154,16 @@ class CopyLowerer : public tir::StmtExprMutator {
     lowered->alloc_buffers = workspace().Copy(buffers.allocs);
     lowered->body = *body;
     return lowered;
+  }
+
+  // Returns whether the block has become a computation, as by inlining, of which no rule distributes the elements.
+  static bool IsComputed(const tir::Block& block) {
+    const auto is_plain = [](const tir::BufferRegion* region) {
+      const StorageScope scope = StorageScope::Of(region->buffer->scope());
+      return scope.base == "global" || scope.base == "local";
+    };
+    return block.reads.size() != 1 && std::ranges::all_of(block.reads, is_plain) &&
+           std::ranges::all_of(block.writes, is_plain);
   }
 
   // Null if the block does not read one region that the copy is from.
