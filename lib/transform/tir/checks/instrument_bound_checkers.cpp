@@ -60,7 +60,7 @@ class BoundCollector : public tir::StmtExprVisitor {
 };
 
 // The accesses of one store that can be checked, in the order of evaluation.
-class AccessCollector : public tir::ExprVisitor {
+class CheckedAccessCollector : public tir::ExprVisitor {
  public:
   struct Access {
     const Node* at;
@@ -68,7 +68,7 @@ class AccessCollector : public tir::ExprVisitor {
     List<const PrimExpr*> bound;
   };
 
-  explicit AccessCollector(const Bounds& bounds) : bounds_(bounds) {}
+  explicit CheckedAccessCollector(const Bounds& bounds) : bounds_(bounds) {}
 
   std::vector<Access> Collect(const tir::BufferStore& store) {
     VisitExpr(store.value);
@@ -132,7 +132,7 @@ class BoundChecker : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     const PrimExpr* condition = nullptr;
-    for (const AccessCollector::Access& access : AccessCollector(bounds_).Collect(*store)) {
+    for (const CheckedAccessCollector::Access& access : CheckedAccessCollector(bounds_).Collect(*store)) {
       if (access.indices.size() != access.bound.size()) {
         diagnostics_.Error(Location(*access.at), "pass-failed",
                            fmt::format("an access with {} indices to memory with {} bounds", access.indices.size(),
