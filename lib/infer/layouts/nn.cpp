@@ -3,6 +3,7 @@
 #include "iropt/infer/layout_rules.h"
 #include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/normalization.h"
+#include "iropt/op/ops/quantize.h"
 #include "iropt/op/ops/softmax.h"
 
 namespace iropt {
@@ -27,6 +28,14 @@ void PlaceAxes(LayoutCall& call, uint32_t field, const IntList& axes, const Axis
 bool LayoutSoftmax(LayoutCall& call) {
   const AxisOrder order = call.PlainOrderOf(0);
   PlaceAxis(call, SoftmaxAttrs::Field::axis, SoftmaxAttrs(call.call()).axis(), order);
+  call.Follow(0, order);
+  return true;
+}
+
+// Scale and zero point are vectors along the axis.
+bool LayoutQuantize(LayoutCall& call) {
+  const AxisOrder order = call.PlainOrderOf(0);
+  if (order.ndim() > 0) PlaceAxis(call, QuantizeAttrs::Field::axis, QuantizeAttrs(call.call()).axis(), order);
   call.Follow(0, order);
   return true;
 }

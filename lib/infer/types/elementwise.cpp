@@ -180,14 +180,23 @@ constexpr DataType kFloat32 = DataType::Float(32);
 constexpr DataType kE4M3 = DataType::Make(TypeCode::kFloat8E4M3, 8, 1);
 constexpr DataType kE5M2 = DataType::Make(TypeCode::kFloat8E5M2, 8, 1);
 
-bool IsScalarTensor(const TensorType* t) { return t->ndim == 0 && t->has_shape(); }
+// Returns whether the tensor has one element, in rank 0 or 1. TVM 0.18 takes rank 0 only.
+bool HasOneElement(const TensorType* t) {
+  if (t->ndim == 0) return t->has_shape();
+  const List<Dim>* dims = ShapeValues(t);
+  return t->ndim == 1 && dims && arith::IsInt((*dims)[0], 1);
+}
 
-// A scale or zero point is a scalar, or has one element for each position on the axis.
+// A scale or zero point has one element, or one for each position on the axis.
 bool CheckQuantParam(const Call& call, const TensorType* data, size_t i, const TensorType* param, int axis,
                      InferContext& ctx) {
-  if (IsScalarTensor(param)) return true;
+  if (HasOneElement(param)) return true;
   const List<Dim>* dims = ShapeValues(param);
   const List<Dim>* data_dims = ShapeValues(data);
+  if (data->ndim == 0 && dims) {
+    ctx.Error(call, i, fmt::format("{} must have one element, as the data has", OperandName(call, i)));
+    return false;
+  }
   if (!dims || !data_dims || dims->empty()) {
     ctx.Error(call, i, fmt::format("{} must have a known shape, as must the data", OperandName(call, i)));
     return false;
@@ -214,7 +223,9 @@ const Type* InferQuant(const Call& call, InferContext& ctx, std::initializer_lis
   if (!OneOf(x[2]->dtype, {DataType::Int(8), DataType::UInt(8), DataType::Int(16), DataType::UInt(16),
                            DataType::Int(32), DataType::UInt(32), kFloat16}))
     return wrong(2);
-  const auto axis = NormalizeAxis(call, x[0]->ndim, QuantizeAttrs(call).axis(), ctx);
+  // A number has no axis.
+  const bool has_axes = x[0]->ndim != 0;
+  const auto axis = has_axes ? NormalizeAxis(call, x[0]->ndim, QuantizeAttrs(call).axis(), ctx) : 0;
   if (!axis) return nullptr;
   for (size_t i = 1; i < 3; ++i) {
     if (!CheckQuantParam(call, x[0], i, x[i], *axis, ctx)) return nullptr;

@@ -169,11 +169,12 @@ Value ClipCast(Value value, DataType dtype) {
   return te::Cast(dtype, te::Max(te::Min(value, te.MaxValue(dtype)), te.MinValue(dtype)));
 }
 
-// For all elements, or for those of an index.
-Value Parameter(const te::Operand& parameter, Value index) {
+// For all elements, or for those of a place on the axis.
+Value Parameter(const te::Operand& parameter, te::Values place, size_t axis) {
   const auto* tensor = std::get_if<te::Tensor>(&parameter);
   if (!tensor) return std::get<Value>(parameter);
-  return tensor->ndim() == 0 ? (*tensor)(te::Values()) : (*tensor)(index);
+  if (tensor->ndim() == 0) return (*tensor)(te::Values());
+  return (*tensor)(tensor->shape()[0].Is(1) ? tensor->te().Int(0) : place[axis]);
 }
 
 using QuantizeFn = FunctionRef<Value(Value data, Value scale, Value zero_point)>;
@@ -183,8 +184,8 @@ const Expr* LegalizeQuantization(LegalizeCall& call, std::string_view name, std:
   const te::Tensor x = te.Arg(0);
   const te::Operand scale = te.Operand(call.arg(1), true);
   const te::Operand zero_point = te.Operand(call.arg(2), true);
-  const size_t axis = topi::RealAxis(x.ndim(), QuantizeAttrs(call.call()).axis());
-  const auto value = [&](te::Values i) { return f(x(i), Parameter(scale, i[axis]), Parameter(zero_point, i[axis])); };
+  const size_t axis = x.ndim() == 0 ? 0 : topi::RealAxis(x.ndim(), QuantizeAttrs(call.call()).axis());
+  const auto value = [&](te::Values i) { return f(x(i), Parameter(scale, i, axis), Parameter(zero_point, i, axis)); };
   return te.Finish({te.Compute(stage, x.shape(), value, te::PythonAxes())});
 }
 

@@ -258,16 +258,18 @@ class TransposePlanner {
       may_be_stored_.try_emplace(binding.var, true);
     const NodeId node = cut_.AddNode();
     followers_.emplace_back(&binding, node);
-    for (const Expr* arg : call.args) ForEachLeaf(arg, [&](const Expr* leaf) { AddOperand(leaf, node); });
+    const bool broadcasts = IsBroadcasting(call);
+    for (const Expr* arg : call.args) ForEachLeaf(arg, [&](const Expr* leaf) { AddOperand(leaf, node, broadcasts); });
     SetMakers(*binding.var, decision.result(), node);
     return true;
   }
 
-  void AddOperand(const Expr* leaf, NodeId user) {
+  void AddOperand(const Expr* leaf, NodeId user, bool broadcasts) {
     const auto* tensor = As<TensorType>(leaf->type);
     if (!tensor || tensor->ndim == 0 || IsConstant(leaf)) return;
-    // Else it gets new axes, which are permuted.
-    tensor->ndim == ndim_ ? Use(To<Var>(leaf), user) : cut_.AddEdge(kProgram, user, 1);
+    if (tensor->ndim == ndim_) return Use(To<Var>(leaf), user);
+    // It gets new axes, which are permuted.
+    if (broadcasts) cut_.AddEdge(kProgram, user, 1);
   }
 
   void SetMakers(const Var& var, const ValueLayout* result, NodeId node) {
