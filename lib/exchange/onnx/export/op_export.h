@@ -105,6 +105,8 @@ class OpExport {
   bool is_opaque_ = false;
 };
 
+// Integers of up to 16 bits, each of which is a float.
+inline bool IsSmallInteger(DataType dtype) { return dtype.is_integer() && dtype.bits <= 16; }
 // The dimensions of a tensor, if all are known numbers.
 std::optional<std::vector<int64_t>> StaticDimsOf(const TensorType* type);
 // The permutation that takes the axes of a layout into the order of another; nullopt if no permutation does.

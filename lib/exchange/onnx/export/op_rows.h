@@ -24,6 +24,7 @@ std::span<const ExportRow> ElementwiseExports();
 std::span<const ExportRow> ImageExports();
 std::span<const ExportRow> ManipulateExports();
 std::span<const ExportRow> NeuralExports();
+std::span<const ExportRow> QuantizationExports();
 std::span<const ExportRow> ReductionExports();
 std::span<const ExportRow> ShapeExports();
 

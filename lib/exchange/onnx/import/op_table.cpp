@@ -7,9 +7,9 @@ namespace iropt::onnx {
 
 std::span<const std::span<const OpRow>> OpFamilies() {
   static const std::span<const OpRow> families[] = {
-      ControlRows(),   ConvolutionRows(), ElementwiseRows(), GatherRows(),  ImageRows(),
-      LinearRows(),    LossRows(),        ManipulateRows(),  PoolingRows(), NormalizationRows(),
-      RecurrentRows(), ReductionRows(),   ShapeRows(),
+      ControlRows(),      ConvolutionRows(), ElementwiseRows(), GatherRows(),  ImageRows(),
+      LinearRows(),       LossRows(),        ManipulateRows(),  PoolingRows(), NormalizationRows(),
+      QuantizationRows(), RecurrentRows(),   ReductionRows(),   ShapeRows(),
   };
   return families;
 }

@@ -42,6 +42,7 @@ std::span<const OpRow> LossRows();
 std::span<const OpRow> ManipulateRows();
 std::span<const OpRow> NormalizationRows();
 std::span<const OpRow> PoolingRows();
+std::span<const OpRow> QuantizationRows();
 std::span<const OpRow> RecurrentRows();
 std::span<const OpRow> ReductionRows();
 std::span<const OpRow> ShapeRows();

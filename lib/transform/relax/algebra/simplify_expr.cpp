@@ -42,7 +42,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/transform/options/SimplifyExpr.h"
-#include "requantized_pairs.h"
+#include "quantized_moves.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/tensor_axes.h"
 
@@ -274,7 +274,7 @@ RuleSet MakeSimplifyExprRules(bool with_float_products) {
   AddNeighbourRules(rules);
   AddBinomialRules(rules, with_float_products);
   AddDequantizedOrderRules(rules);
-  AddRequantizedPairRules(rules);
+  AddQuantizedMoveRules(rules);
   return rules;
 }
 

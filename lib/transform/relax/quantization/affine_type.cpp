@@ -13,6 +13,7 @@
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/quantize.h"
 #include "iropt/op/ops/unary.h"
 #include "iropt/runtime/value.h"
 #include "transform/relax/util/tensor_axes.h"
@@ -125,6 +126,36 @@ std::optional<Quantization> Dequantized(const Expr* real, const Expr* scale, con
   return Quantization{ResolveAlias(data, definitions), *type};
 }
 
+// A parameter of R.quantize or R.dequantize. Null if it is neither a constant nor of the dtype.
+const Expr* CallParam(const Expr* operand, DataType dtype, const Definitions& definitions, Workspace& workspace) {
+  const Expr* param = ResolveAlias(operand, definitions);
+  const auto* constant = As<Constant>(DefinitionOf(param, definitions));
+  if (constant == nullptr) return DTypeOf(param) == dtype && RankOf(param) == 0 ? param : nullptr;
+  if (constant->data->dtype() == dtype && RankOf(constant) == 0) return constant;
+  const auto numbers = NumbersOf(constant);
+  if (!numbers || numbers->empty()) return nullptr;
+  return numbers->size() == 1 ? MakeNumber(numbers->front(), dtype, workspace) : MakeVector(*numbers, dtype, workspace);
+}
+
+// R.quantize or R.dequantize.
+std::optional<Quantization> MatchCall(const Expr* expr, OpId op, const Definitions& definitions, Workspace& workspace) {
+  const Call* call = CallAt(expr, definitions, op);
+  if (!call || call->args.size() != 3) return std::nullopt;
+  const bool quantizes = op == op::kQuantize;
+  const DataType real = DTypeOf(quantizes ? call->args[0] : call);
+  const DataType integer = DTypeOf(quantizes ? call : call->args[0]);
+  const int rank = RankOf(call);
+  if (real != kRealDType || DTypeOf(call->args[1]) != kRealDType || !IsQuantizedDType(integer) || rank == kUnknownDim)
+    return std::nullopt;
+  AffineType type{.scale = CallParam(call->args[1], kRealDType, definitions, workspace),
+                  .zero_point = CallParam(call->args[2], kZeroDType, definitions, workspace),
+                  .dtype = integer};
+  if (type.scale == nullptr || type.zero_point == nullptr) return std::nullopt;
+  const int64_t axis = QuantizeAttrs(*call).axis();
+  if (RankOf(type.scale) != 0 || RankOf(type.zero_point) != 0) type.axis = axis < 0 ? axis + rank : axis;
+  return Quantization{ResolveAlias(call->args[0], definitions), type};
+}
+
 bool ClipsTo(const Call& clip, DataType dtype) {
   const auto [least, most] = RangeOf(dtype);
   return clip.args.size() == 3 && NumberOfScalar(clip.args[1]) == least && NumberOfScalar(clip.args[2]) == most;
@@ -186,6 +217,7 @@ const Constant* MakeVector(const std::vector<double>& values, DataType dtype, Wo
 }
 
 std::optional<Quantization> MatchDequantize(const Expr* real, const Definitions& definitions, Workspace& workspace) {
+  if (auto found = MatchCall(real, op::kDequantize, definitions, workspace)) return found;
   const Call* product = CallAt(real, definitions, op::kMultiply);
   if (!product) return std::nullopt;
   if (auto found = Dequantized(product->args[0], product->args[1], definitions, workspace)) return found;
@@ -193,6 +225,7 @@ std::optional<Quantization> MatchDequantize(const Expr* real, const Definitions&
 }
 
 std::optional<Quantization> MatchQuantize(const Expr* quantized, const Definitions& definitions, Workspace& workspace) {
+  if (auto found = MatchCall(quantized, op::kQuantize, definitions, workspace)) return found;
   const Call* narrowed = CallAt(quantized, definitions, op::kAstype);
   if (!narrowed || !IsQuantizedDType(DTypeOf(narrowed))) return std::nullopt;
   const DataType dtype = DTypeOf(narrowed);

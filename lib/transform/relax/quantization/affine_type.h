@@ -1,5 +1,5 @@
-// Quantized tensors: the parameters of their quantization, and how the reader of Relay writes qnn.quantize and
-// qnn.dequantize in Relax.
+// Quantized tensors: the parameters of their quantization, and the forms of it: R.quantize and R.dequantize, and what
+// the reader of Relay makes of qnn.quantize and qnn.dequantize.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ struct Quantization {
   AffineType type;
 };
 
-// R.multiply(R.astype(R.subtract(R.astype(data, "int32"), zero_point), "float32"), scale), also without what a zero
-// point of 0 leaves out.
+// R.dequantize to float32, or R.multiply(R.astype(R.subtract(R.astype(data, "int32"), zero_point), "float32"), scale),
+// also without what a zero point of 0 leaves out.
 std::optional<Quantization> MatchDequantize(const Expr* real, const Definitions& definitions, Workspace& workspace);
-// R.astype(R.clip(R.add(R.round(R.divide(data, scale)), zero_point), least, most), dtype), where `least` and `most` are
-// the range of the dtype; also without a zero point of 0.
+// R.quantize of float32, or R.astype(R.clip(R.add(R.round(R.divide(data, scale)), zero_point), least, most), dtype),
+// where `least` and `most` are the range of the dtype; also without a zero point of 0.
 std::optional<Quantization> MatchQuantize(const Expr* quantized, const Definitions& definitions, Workspace& workspace);
 
 // The elements of a constant; nothing if the expression is not one.

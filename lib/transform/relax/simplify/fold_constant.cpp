@@ -33,6 +33,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/quantize.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
@@ -430,6 +431,18 @@ std::vector<const Call*> GrowingCalls(const Function& before, const Function& af
   return calls;
 }
 
+// Quantized constants are to stay that: where constants may not grow, runtimes look for what dequantizes them.
+LookupSet<const Call*> DequantizingCalls(const Function& function) {
+  struct Handler : WalkHandler {
+    void OnCall(const Call& call) {
+      if (IsOp(call.op, op::kDequantize)) calls.insert(&call);
+    }
+    LookupSet<const Call*> calls;
+  } handler;
+  Walk(function, handler);
+  return std::move(handler.calls);
+}
+
 void Report(const ConstantFolder& folder, const Function& folded, DiagnosticEngine& diagnostics) {
   if (const ConstantEvaluator::Declined& declined = folder.declined(); declined.count > 0) {
     std::string message = fmt::format("a call of constants is not folded: {}", declined.reason);
@@ -445,6 +458,7 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
                               const FoldOptions& options, DiagnosticEngine* diagnostics) {
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
   LookupSet<const Call*> kept;
+  if (options.max_growth) kept = DequantizingCalls(*function);
   // What a call that is kept was computed from may be too big as well, and what that was computed from.
   constexpr int kMostTries = 16;
   for (int tries = 1;; ++tries) {

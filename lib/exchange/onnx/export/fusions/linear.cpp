@@ -117,6 +117,7 @@ std::optional<FusedNode> MatchScaleAndShift(Matcher& matcher, const Call& root) 
   const auto variances = Filled(*scales, 1);
   for (const auto& input : {std::move(scales), std::move(shifts), means, variances}) node.inputs.emplace_back(input);
   node.attributes.push_back(FloatAttribute("epsilon", 0));
+  if (matcher.opset() < 7) node.attributes.push_back(IntAttribute("is_test", 1));
   return node;
 }
 
@@ -281,8 +282,8 @@ constexpr FusionRow kLinearFusions[] = {
     {op::kAdd, "Conv", 1, MatchConvBias<1>},
     {op::kAdd, "Gemm", 7, MatchGemm<0>},
     {op::kAdd, "Gemm", 7, MatchGemm<1>},
-    {op::kAdd, "BatchNormalization", 9, MatchScaleAndShift<0>},
-    {op::kAdd, "BatchNormalization", 9, MatchScaleAndShift<1>},
+    {op::kAdd, "BatchNormalization", 6, MatchScaleAndShift<0>},
+    {op::kAdd, "BatchNormalization", 6, MatchScaleAndShift<1>},
     {op::kMatmul, "Gemm", 11, MatchTransposedMatmul},
     {op::kTake, "Gather", 1, MatchGather},
     {op::kOneHot, "OneHot", 9, MatchOneHot},

@@ -9,7 +9,6 @@
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/dropout.h"
 #include "iropt/op/ops/exponential.h"
-#include "iropt/op/ops/quantize.h"
 #include "iropt/op/ops/roots.h"
 #include "iropt/op/ops/softmax.h"
 #include "iropt/op/ops/trigonometric.h"
@@ -242,17 +241,6 @@ Names ExportAstype(OpExport& op) {
 
 Names ExportDropout(OpExport& op) { return {op.In(0), {}}; }
 
-Names ExportQuantizeKind(OpExport& op, std::string_view kind, int axis_since) {
-  std::vector<AttributeProto> attributes;
-  if (op.Rank(1) != 0) {
-    if (op.version() < axis_since) return op.Needs(axis_since);
-    attributes.push_back(IntAttribute("axis", op.Attrs<QuantizeAttrs>().axis()));
-  }
-  return {op.Add(kind, {op.In(0), op.In(1), op.In(2)}, attributes)};
-}
-Names ExportQuantize(OpExport& op) { return ExportQuantizeKind(op, "QuantizeLinear", 13); }
-Names ExportDequantize(OpExport& op) { return ExportQuantizeKind(op, "DequantizeLinear", 13); }
-
 constexpr ExportRow kElementwiseExports[] = {
     {op::kAbs, "Abs"},
     {op::kAcos, "Acos", 7},
@@ -271,7 +259,6 @@ constexpr ExportRow kElementwiseExports[] = {
     {op::kClip, "Clip", 6, ExportClip},
     {op::kCos, "Cos", 7},
     {op::kCosh, "Cosh", 9},
-    {op::kDequantize, "DequantizeLinear", 10, ExportDequantize},
     {op::kDivide, "Div", 6, ExportBroadcasting},  // also Reciprocal
     {op::kEqual, "Equal", 1, ExportBroadcasting},
     {op::kErf, "Erf", 9},
@@ -312,7 +299,6 @@ constexpr ExportRow kElementwiseExports[] = {
     {op::kNnSoftplus, "Softplus", 1, ExportSoftplus},
     {op::kNotEqual, "", 7, ExportNotEqual},  // Equal, Not; Cast
     {op::kPower, "Pow", 1, ExportBroadcasting},
-    {op::kQuantize, "QuantizeLinear", 10, ExportQuantize},
     {op::kRightShift, "BitShift", 11, ExportRightShift},
     {op::kRound, "Round", 11, ExportRounding},
     {op::kRsqrt, "", 6, ExportRsqrt},  // Sqrt, Reciprocal

@@ -134,19 +134,23 @@ Names ExportPool(OpExport& op, std::string_view kind) {
     attributes.push_back(IntsAttribute("dilations", attrs.dilation().vector()));
   }
   const std::string_view image = kImageLayouts[rank - 3];
-  std::string_view data = op.ToLayout(op.In(0), attrs.layout(), image);
+  // Old versions do not choose among integers, and padding has no value that is less than all of them.
+  const DataType dtype = op.Dtype(0);
+  const bool as_floats = IsSmallInteger(dtype) && (op.version() < 12 || pads_before);
+  const std::string_view given = as_floats ? op.Cast(op.In(0), dtype, DataType::Float(32)) : op.In(0);
+  std::string_view data = op.ToLayout(given, attrs.layout(), image);
   if (data.empty()) return {};
   if (pads_before) {
     std::vector<int64_t> pads = attrs.padding().vector();
     pads.insert(pads.begin() + rank - 2, {0, 0});
     pads.insert(pads.begin(), {0, 0});
-    const DataType dtype = op.Dtype(0);
-    if (!is_average && !dtype.is_floating()) return op.Lacks("it pads integers by more than its window");
+    if (!is_average && !dtype.is_floating() && !as_floats) return op.Lacks("it pads integers by more than its window");
     data = Pad(op, data, std::move(pads), is_average ? 0 : -std::numeric_limits<double>::infinity());
   }
   const std::string_view out = attrs.out_layout().empty() ? attrs.layout() : attrs.out_layout();
   const std::string_view result = op.ToLayout(op.Add(kind, {data}, std::move(attributes)), image, out);
-  return result.empty() ? Names() : Names{result};
+  if (result.empty()) return {};
+  return {as_floats ? op.Cast(result, DataType::Float(32), dtype) : result};
 }
 Names ExportMaxPool(OpExport& op) { return ExportPool(op, "MaxPool"); }
 Names ExportAvgPool(OpExport& op) { return ExportPool(op, "AveragePool"); }

@@ -33,8 +33,18 @@ Names ExportReduce(OpExport& op, std::string_view kind, std::string_view pool = 
 }
 
 Names ExportMean(OpExport& op) { return ExportReduce(op, "ReduceMean", "GlobalAveragePool"); }
-Names ExportMax(OpExport& op) { return ExportReduce(op, "ReduceMax", "GlobalMaxPool"); }
-Names ExportMin(OpExport& op) { return ExportReduce(op, "ReduceMin"); }
+
+// Old versions do not choose among bytes.
+Names ExportChoice(OpExport& op, std::string_view kind, std::string_view pool = "") {
+  const DataType dtype = op.Dtype(0);
+  const auto attrs = op.Attrs<StatisticalAttrs>();
+  if (op.version() >= 12 || !IsSmallInteger(dtype)) return ExportReduce(op, kind, pool);
+  const std::string_view floats = op.Cast(op.In(0), dtype, DataType::Float(32));
+  const std::vector<int64_t> axes = attrs.axis() ? attrs.axis()->vector() : std::vector<int64_t>();
+  return {op.Cast(op.Reduce(kind, floats, axes, attrs.keepdims()), DataType::Float(32), dtype)};
+}
+Names ExportMax(OpExport& op) { return ExportChoice(op, "ReduceMax", "GlobalMaxPool"); }
+Names ExportMin(OpExport& op) { return ExportChoice(op, "ReduceMin"); }
 Names ExportProd(OpExport& op) { return ExportReduce(op, "ReduceProd"); }
 Names ExportSum(OpExport& op) { return ExportReduce(op, "ReduceSum"); }
 
