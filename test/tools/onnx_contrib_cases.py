@@ -78,6 +78,15 @@ def product_cases():
 
     add("MatMulNBits", 1, [x, packed, scales, zeros], [product(f32(points))], MICROSOFT, K=k, N=n, bits=4, block_size=block)
     add("MatMulNBits", 1, [x, packed, scales], [product(f32(8 + 0 * points))], MICROSOFT, K=k, N=n, bits=4, block_size=block)
+    groups = _random.integers(0, k // block, k).astype("int32")
+
+    def spread(zero_points):
+        return f32(x @ ((f32(numbers) - zero_points) * scales.reshape(n, -1)[:, groups]).T)
+
+    add("MatMulNBits", 1, [x, packed, scales, None, groups], [spread(8)], MICROSOFT, K=k, N=n, bits=4, block_size=block)
+    # onnxruntime leaves out the zero points here.
+    add("MatMulNBits", 1, [x, packed, scales, zeros, groups], [spread(f32(points)[:, groups])], MICROSOFT, in_onnxruntime=False, K=k, N=n,
+        bits=4, block_size=block)
     wide = levels(n, k // block, block)
     exact = (f32(wide.reshape(n, k)) - 128) * np.repeat(scales.reshape(n, -1), block, 1)
     add("MatMulNBits", 1, [x, wide, scales], [f32(x @ exact.T)], MICROSOFT, K=k, N=n, bits=8, block_size=block)
@@ -110,6 +119,10 @@ def quantized_cases():
     mean = ((f32(image) - 10) * f32(0.5)).mean((2, 3), keepdims=True)
     add("QLinearGlobalAveragePool", 1, [image, f32(0.5), np.array(10, "uint8"), f32(0.5), np.array(3, "uint8")], [result(mean, 0.5, 3)],
         MICROSOFT, channels_last=0)
+    for axes, keepdims in (([2, 3], 1), ([-1], 0)):
+        reduced = ((f32(image) - 10) * f32(0.5)).mean(tuple(axes), keepdims=bool(keepdims))
+        add("QLinearReduceMean", 1, [image, f32(0.5), np.array(10, "uint8"), f32(0.5), np.array(3, "uint8")], [result(reduced, 0.5, 3)],
+            MICROSOFT, in_onnxruntime=False, axes=axes, keepdims=keepdims)
     wide = levels(1, 2, 5, 4)
     padded = np.pad((f32(wide) - 10) * f32(0.5), ((0, 0), (0, 0), (1, 0), (1, 0)), constant_values=np.nan)
     pooled = np.stack([np.nanmean(padded[:, :, 2 * i:2 * i + 2, j:j + 3], (2, 3)) for i in range(3) for j in range(3)], -1)
@@ -144,8 +157,8 @@ def quantized_cases():
         MICROSOFT)
 
 
-def attend(query, key, value, scale=None, bias=0.0, softcap=0.0):
-    """Of [batch, heads, steps, size]; fewer heads of keys are shared."""
+def attend(query, key, value, scale=None, bias=0.0, softcap=0.0, sinks=None):
+    """Of [batch, heads, steps, size]; fewer heads of keys are shared. Sinks are scores of one more key of each head."""
     shared = query.shape[1] // key.shape[1]
     key, value = np.repeat(key, shared, 1), np.repeat(value, shared, 1)
     scores = query @ np.swapaxes(key, 2, 3) * (scale or 1 / math.sqrt(query.shape[3]))
@@ -153,7 +166,8 @@ def attend(query, key, value, scale=None, bias=0.0, softcap=0.0):
         scores = softcap * np.tanh(scores / softcap)
     scores = scores + bias
     weights = np.exp(scores - scores.max(-1, keepdims=True))
-    weights = weights / weights.sum(-1, keepdims=True)
+    more = 0 if sinks is None else np.exp(np.reshape(sinks, (1, -1, 1, 1)) - scores.max(-1, keepdims=True))
+    weights = weights / (weights.sum(-1, keepdims=True) + more)
     return weights @ value
 
 
@@ -203,6 +217,22 @@ def attention_cases():
     longer = [np.concatenate([cached[i], parts[i + 1]], 2) for i in range(2)]
     add("Attention", 1, [data, weights, bias, None, cached],
         [f32(join(attend(parts[0], *longer, bias=causal(3, 7)))), f32(np.stack(longer))], MICROSOFT, num_heads=2, unidirectional=1)
+    quantized_attention_cases()
+
+
+def quantized_attention_cases():
+    data, weights, bias = levels(2, 3, 8), levels(8, 24, dtype="int8"), noise(24)
+    zero, scales = np.array(120, "uint8"), f32(0.001) * (1 + np.arange(24, dtype="float32") / 24)
+    for scale in (f32(0.001), scales):
+        product = ((f32(data) - 120) @ f32(weights)) * f32(0.02) * scale + bias
+        parts = [split(part, 2) for part in np.split(product, 3, -1)]
+        inputs = [data, weights, bias, f32(0.02), scale, None, zero, np.zeros(scale.shape, "int8")]
+        add("QAttention", 1, inputs, [f32(join(attend(*parts)))], MICROSOFT, num_heads=2)
+        add("QAttention", 1, inputs, [f32(join(attend(*parts, bias=causal(3, 3))))], MICROSOFT, num_heads=2, unidirectional=1)
+    cached = noise(2, 2, 2, 4, 4)
+    longer = [np.concatenate([cached[i], parts[i + 1]], 2) for i in range(2)]
+    add("QAttention", 1, [*inputs, cached], [f32(join(attend(parts[0], *longer, bias=causal(3, 7)))), f32(np.stack(longer))], MICROSOFT,
+        num_heads=2, unidirectional=1)
 
 
 def grouped_cases():
@@ -220,6 +250,10 @@ def grouped_cases():
         [f32(join(attend(split(now[0], 2), keys, values))), f32(keys), f32(values)], MICROSOFT, num_heads=2)
     add("MultiHeadAttention", 1, [*now], [f32(join(attend(*(split(part, 2) for part in now), bias=causal(3, 3))))], MICROSOFT, num_heads=2,
         unidirectional=1)
+    whole = np.stack([part.reshape(2, 3, 2, 4) for part in now], 3)
+    mixed = join(attend(*(split(part, 2) for part in now)))
+    add("MultiHeadAttention", 1, [whole], [f32(mixed)], MICROSOFT, in_onnxruntime=False, num_heads=2)
+    add("MultiHeadAttention", 1, [now[0], whole[:, :, :, 1:]], [f32(mixed)], MICROSOFT, in_onnxruntime=False, num_heads=2)
     query, key, value = noise(1, 1, 64), noise(1, 1, 32), noise(1, 1, 32)
     past = [noise(1, 2, 6, 16), noise(1, 2, 6, 16)]
     cache = [np.concatenate([past[0], split(key, 2)], 2), np.concatenate([past[1], split(value, 2)], 2)]
@@ -236,6 +270,22 @@ def grouped_cases():
     turned = [rotated(split(prompt[0], 4), cosines[:3], sines[:3]), rotated(split(prompt[1], 2), cosines[:3], sines[:3])]
     empty = np.zeros((1, 2, 0, 16), "float32")
     add("GroupQueryAttention", 1, [*prompt, empty, empty, np.array([2], "int32"), np.array(3, "int32"), f32(cosines), f32(sines)],
+        [f32(join(attend(*turned, split(prompt[2], 2), bias=causal(3, 3)))), f32(turned[1]), f32(split(prompt[2], 2))], MICROSOFT,
+        num_heads=4, kv_num_heads=2, do_rotary=1)
+    places = i64([[2, 3, 4]])
+    moved = [rotated(split(prompt[0], 4), cosines[places[0]], sines[places[0]]), rotated(split(prompt[1], 2), cosines[places[0]], sines[places[0]])]
+    add("GroupQueryAttention", 1, [*prompt, empty, empty, np.array([2], "int32"), np.array(3, "int32"), f32(cosines), f32(sines), places],
+        [f32(join(attend(*moved, split(prompt[2], 2), bias=causal(3, 3)))), f32(moved[1]), f32(split(prompt[2], 2))], MICROSOFT,
+        num_heads=4, kv_num_heads=2, do_rotary=1)
+    plain = [split(prompt[0], 4), split(prompt[1], 2), split(prompt[2], 2)]
+    sinks = f32([0.5, -1, 2, 0])
+    add("GroupQueryAttention", 1, [*prompt, empty, empty, np.array([2], "int32"), np.array(3, "int32"), None, None, None, None, sinks],
+        [f32(join(attend(*plain, bias=causal(3, 3), sinks=sinks))), *plain[1:]], MICROSOFT, num_heads=4, kv_num_heads=2)
+    add("GroupQueryAttention", 1, [*prompt, empty, empty, np.array([2], "int32"), np.array(3, "int32")],
+        [f32(join(attend(*plain, bias=causal(3, 3), sinks=np.zeros(4)))), *plain[1:]], MICROSOFT, num_heads=4, kv_num_heads=2,
+        smooth_softmax=1)
+    one = np.concatenate(prompt, -1)
+    add("GroupQueryAttention", 1, [one, None, None, empty, empty, np.array([2], "int32"), np.array(3, "int32"), f32(cosines), f32(sines)],
         [f32(join(attend(*turned, split(prompt[2], 2), bias=causal(3, 3)))), f32(turned[1]), f32(split(prompt[2], 2))], MICROSOFT,
         num_heads=4, kv_num_heads=2, do_rotary=1)
 

@@ -26,6 +26,7 @@ Result<std::optional<HostValue>> RunAsImported(OnnxCall& call);
 
 // ---- The families of kernels.
 std::span<const KernelRow> AttentionKernels();
+std::span<const KernelRow> ContribAttentionKernels();
 std::span<const KernelRow> LoopKernels();
 std::span<const KernelRow> MathematicsKernels();
 std::span<const KernelRow> QuantizationKernels();

@@ -206,6 +206,30 @@ Result<HostValue> RunQLinearGlobalAveragePool(OnnxCall& call) {
   return QuantizedResult(call, 3, call.In(0)->dtype(), shape, std::move(y));
 }
 
+// Over all axes if none are given.
+Result<HostValue> RunQLinearReduceMean(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, RealNumbers(call, 0));
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  const auto rank = static_cast<int64_t>(shape.size());
+  const std::vector<int64_t> axes = call.Ints("axes");
+  std::vector<bool> is_reduced(shape.size(), axes.empty());
+  for (const int64_t axis : axes) {
+    if (axis < -rank || axis >= rank) return call.Fail("the axis is out of range");
+    is_reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
+  }
+  std::vector<int64_t> whole(shape.begin(), shape.end());
+  std::vector<int64_t> kept;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (is_reduced[i]) whole[i] = 1;
+    if (!is_reduced[i] || call.Int("keepdims", 1) != 0) kept.push_back(whole[i]);
+  }
+  std::vector<double> y(static_cast<size_t>(Product(whole)));
+  for (size_t i = 0; i < x.size(); ++i) y[PlaceIn(whole, shape, static_cast<int64_t>(i))] += x[i];
+  const double count = y.empty() ? 1 : static_cast<double>(x.size()) / static_cast<double>(y.size());
+  for (double& value : y) value = count == 0 ? 0 : value / count;
+  return QuantizedResult(call, 3, call.In(0)->dtype(), kept, std::move(y));
+}
+
 // The places of a window that lie in the image, along one axis: from the first to the one after the last.
 struct Places {
   int64_t first = 0;
@@ -382,6 +406,13 @@ Result<std::vector<double>> Unpacked(const OnnxCall& call, const PackedMatrix& m
     IROPT_ASSIGN_OR_RETURN(zeros, call.NumbersIn(3));
   }
   const bool packed_zeros = call.In(3) != nullptr && call.In(3)->dtype() == DataType::UInt(8);
+  std::vector<int64_t> groups;
+  if (call.In(4) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(groups, call.IntsIn(4));
+    const auto is_group = [&](int64_t group) { return group >= 0 && group < matrix.blocks(); };
+    if (static_cast<int64_t>(groups.size()) < matrix.columns || !std::ranges::all_of(groups, is_group))
+      return call.Fail("the groups do not fit the columns");
+  }
   const int64_t row_bytes = matrix.blocks() * matrix.block * matrix.bits / 8;
   const int64_t zero_bytes = (matrix.blocks() * matrix.bits + 7) / 8;
   const int64_t needed = matrix.rows * (packed_zeros ? zero_bytes : matrix.blocks());
@@ -392,7 +423,7 @@ Result<std::vector<double>> Unpacked(const OnnxCall& call, const PackedMatrix& m
   std::vector<double> result(static_cast<size_t>(matrix.rows * matrix.columns));
   for (int64_t row = 0; row < matrix.rows; ++row) {
     for (int64_t column = 0; column < matrix.columns; ++column) {
-      const int64_t block = column / matrix.block;
+      const int64_t block = groups.empty() ? column / matrix.block : groups[static_cast<size_t>(column)];
       const auto at = static_cast<size_t>(row * matrix.blocks() + block);
       double zero = static_cast<double>(int64_t{1} << (matrix.bits - 1));
       if (!zeros.empty()) zero = packed_zeros ? BitsAt(zeros, zero_bytes, row, block, matrix.bits) : zeros[at];
@@ -411,7 +442,7 @@ Result<HostValue> RunMatMulNBits(OnnxCall& call) {
   const bool known =
       matrix.rows > 0 && matrix.columns > 0 && matrix.block > 0 && matrix.block % 8 == 0 && matrix.block <= UINT16_MAX;
   const bool knows_bits = matrix.bits == 2 || matrix.bits == 4 || matrix.bits == 8;
-  if (!known || !knows_bits || call.In(4) != nullptr) return call.Fail("this form of the operator cannot be run");
+  if (!known || !knows_bits) return call.Fail("this form of the operator cannot be run");
   const int64_t whole[] = {matrix.rows, matrix.columns};
   IROPT_RETURN_IF_ERROR(call.CheckShape(whole));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, call.NumbersIn(0));
@@ -433,6 +464,7 @@ constexpr KernelRow kQuantizedElementKernels[] = {
     {"com.microsoft.QLinearGlobalAveragePool", RunQLinearGlobalAveragePool},
     {"com.microsoft.QLinearLeakyRelu", RunQLinearLeakyRelu},
     {"com.microsoft.QLinearMul", RunQLinearMul},
+    {"com.microsoft.QLinearReduceMean", RunQLinearReduceMean},
     {"com.microsoft.QLinearSigmoid", RunQLinearSigmoid},
     {"com.microsoft.QLinearSoftmax", RunQLinearSoftmax},
     {"com.microsoft.QLinearWhere", RunQLinearWhere},

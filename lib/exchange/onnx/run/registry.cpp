@@ -47,8 +47,9 @@ PackedRegistry MakeOnnxPackedFuncs() {
                  [](PackedCall& call) { return RunOperator(call, nullptr, true); });
   }
   for (const std::span<const KernelRow> family :
-       {AttentionKernels(), LoopKernels(), MathematicsKernels(), QuantizationKernels(), QuantizedElementKernels(),
-        RecurrentKernels(), ResizeKernels(), SelectionKernels(), SequenceKernels(), TrainingKernels()}) {
+       {AttentionKernels(), ContribAttentionKernels(), LoopKernels(), MathematicsKernels(), QuantizationKernels(),
+        QuantizedElementKernels(), RecurrentKernels(), ResizeKernels(), SelectionKernels(), SequenceKernels(),
+        TrainingKernels()}) {
     for (const KernelRow& row : family) {
       registry.Set(fmt::format("{}{}", kOpaquePrefix, row.name),
                    [kernel = row.kernel, is_imported = imported.contains(row.name)](PackedCall& call) {

@@ -36,6 +36,19 @@ Dims ReduceDims(OpImport& op, size_t /*output*/) {
   return Reduced(op, dims, axes, given ? given->size() : 0);
 }
 
+// The axes are an attribute, all if there is none.
+Dims QuantizedReduceDims(OpImport& op, size_t /*output*/) {
+  const Dims dims = DimsIn(op, 0);
+  std::vector<size_t> axes;
+  for (const int64_t given : op.Ints("axes")) {
+    const auto axis = AxisOf(given, dims);
+    if (!axis) return std::nullopt;
+    axes.push_back(*axis);
+  }
+  for (size_t i = 0; dims && !op.FindAttr("axes") && i < dims->size(); ++i) axes.push_back(i);
+  return Reduced(op, dims, axes, axes.size());
+}
+
 Dims ArgReduceDims(OpImport& op, size_t /*output*/) {
   const Dims dims = DimsIn(op, 0);
   const auto axis = AxisOf(op.Int("axis"), dims);
@@ -342,6 +355,7 @@ constexpr TypeRow kShapeTypes[] = {
     {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum "
      "ReduceSumSquare",
      0, Of<0>, ReduceDims},
+    {"com.microsoft.QLinearReduceMean", 0, Of<0>, QuantizedReduceDims},
     {"ArgMax ArgMin", 0, kLongs, ArgReduceDims},
     {"TopK", 0, Of<0>, TopKDims},
     {"TopK", 1, kLongs, TopKDims},

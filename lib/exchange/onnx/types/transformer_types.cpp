@@ -48,17 +48,19 @@ Dims AttentionDims(OpImport& op, size_t output) {
 // ---- Attention of onnxruntime
 
 // The inputs are the data and the weights of query, key and value, next to each other.
-Dims PackedAttentionDims(OpImport& op, size_t output) {
+Dims PackedAttentionDims(OpImport& op, size_t output, size_t past) {
   const Dims data = DimsIn(op, 0);
   const std::vector<int64_t> sizes = op.Ints("qkv_hidden_sizes");
   const PrimExpr* batch = DimAt(data, 0);
   const PrimExpr* width = sizes.size() == 3 ? WholeDim(sizes[2]) : DivideDim(DimAt(DimsIn(op, 1), 1), 3);
   if (output == 0) return std::vector{batch, DimAt(data, 1), width};
-  const PrimExpr* steps = op.Has(4) ? AddDims(DimAt(DimsIn(op, 4), 3), DimAt(data, 1)) : DimAt(data, 1);
-  if (op.Int("past_present_share_buffer") != 0) steps = DimAt(DimsIn(op, 4), 3);
+  const PrimExpr* steps = op.Has(past) ? AddDims(DimAt(DimsIn(op, past), 3), DimAt(data, 1)) : DimAt(data, 1);
+  if (op.Int("past_present_share_buffer") != 0) steps = DimAt(DimsIn(op, past), 3);
   const int64_t heads = op.Int("num_heads", 1);
   return std::vector{WholeDim(2), batch, WholeDim(heads), steps, DivideDim(width, heads)};
 }
+Dims ContribAttentionDims(OpImport& op, size_t output) { return PackedAttentionDims(op, output, 4); }
+Dims QuantizedAttentionDims(OpImport& op, size_t output) { return PackedAttentionDims(op, output, 8); }
 
 // Query, key, value, bias, mask, bias of the scores, past key, past value. Query, key and value may be packed into one
 // tensor of rank 5, and key and value into one of it.
@@ -170,7 +172,8 @@ constexpr TypeRow kTransformerTypes[] = {
     {"Attention", 2, Of<2>, AttentionDims},
     {"Attention", 3, Of<0>, AttentionDims},
     {"RotaryEmbedding com.microsoft.RotaryEmbedding", 0, Of<0>, Like<0>},
-    {"com.microsoft.Attention", 0, Of<0>, PackedAttentionDims},
+    {"com.microsoft.Attention", 0, Of<0>, ContribAttentionDims},
+    {"com.microsoft.QAttention", 0, Of<2>, QuantizedAttentionDims},
     {"com.microsoft.MultiHeadAttention", 0, Of<0>, MultiHeadAttentionDims},
     {"com.microsoft.GroupQueryAttention", 0, Of<0>, GroupQueryAttentionDims},
     {"SimplifiedLayerNormalization", 0, Of<0>, Like<0>},

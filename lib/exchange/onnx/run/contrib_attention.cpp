@@ -1,0 +1,362 @@
+// Attention of onnxruntime: with weights in the operator, with masks of several forms, quantized, and with caches that
+// have room for more steps.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "exchange/onnx/run/heads.h"
+#include "exchange/onnx/run/kernels.h"
+#include "exchange/onnx/run/numbers.h"
+#include "exchange/onnx/run/quantized.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// Keys that a mask of one of onnxruntime's forms leaves out: lengths for each batch, then perhaps starts, or a number
+// for each key, or for each query and key.
+Result<std::function<bool(int64_t b, int64_t s, int64_t t)>> KeyMaskIn(const OnnxCall& call, size_t input,
+                                                                       const Heads& query, int64_t keys) {
+  using Mask = std::function<bool(int64_t, int64_t, int64_t)>;
+  if (call.In(input) == nullptr) return Mask([](int64_t, int64_t, int64_t) { return false; });
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> numbers, call.NumbersIn(input));
+  const std::span<const int64_t> shape = call.In(input)->shape();
+  const int64_t batch = query.batch;
+  const auto at = [numbers](int64_t i) { return numbers[static_cast<size_t>(i)]; };
+  if (shape.size() == 1 && (shape[0] == batch || shape[0] == 2 * batch)) {
+    const bool has_starts = shape[0] == 2 * batch;
+    return Mask([=](int64_t b, int64_t, int64_t t) {
+      const auto key = static_cast<double>(t);
+      return key >= at(b) || (has_starts && key < at(batch + b));
+    });
+  }
+  if (shape.size() == 2 && shape[0] == batch && shape[1] == keys)
+    return Mask([=](int64_t b, int64_t, int64_t t) { return at(b * keys + t) == 0; });
+  if (shape.size() == 3 && shape[0] == batch && shape[1] == query.steps && shape[2] == keys)
+    return Mask(
+        [=, queries = query.steps](int64_t b, int64_t s, int64_t t) { return at((b * queries + s) * keys + t) == 0; });
+  return call.Fail("the mask has an unknown form");
+}
+
+// The rule of Attention and MultiHeadAttention, of which masked scores are a number.
+Result<AttentionRule> ContribRule(const OnnxCall& call, const Heads& query, const Heads& key, size_t mask_input,
+                                  size_t bias_input) {
+  IROPT_ASSIGN_OR_RETURN(const auto is_masked, KeyMaskIn(call, mask_input, query, key.steps));
+  IROPT_ASSIGN_OR_RETURN(const ScoreBias bias, BiasIn(call, bias_input, query));
+  const double filter = call.Float("mask_filter_value", -10000);
+  const bool is_causal = call.Int("unidirectional") != 0;
+  const int64_t past = key.steps - query.steps;
+  AttentionRule rule{.scale = DefaultScale(call, query.size), .softcap = 0, .bias = {}, .kept_stage = 0};
+  rule.bias = [=](int64_t b, int64_t h, int64_t s, int64_t t) {
+    if (is_causal && t > past + s) return kMasked;
+    return (is_masked(b, s, t) ? filter : 0) + bias.At(b, h, s, t);
+  };
+  return rule;
+}
+
+// A product of the data with weights that hold those of queries, keys and values next to each other.
+struct PackedProduct {
+  std::vector<double> numbers;  // [batch, steps, width]
+  int64_t batch = 0;
+  int64_t steps = 0;
+  int64_t width = 0;
+  std::vector<int64_t> widths;  // of queries, keys and values
+};
+
+Result<PackedProduct> PackedProductOf(const OnnxCall& call, const std::vector<double>& data,
+                                      const std::vector<double>& weights) {
+  std::vector<double> bias;
+  if (call.In(2) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(bias, call.NumbersIn(2));
+  }
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> weight = call.In(1)->shape();
+  const int64_t heads = call.Int("num_heads");
+  if (shape.size() != 3 || weight.size() != 2 || heads < 1 || weight[0] != shape[2] || call.Int("do_rotary") != 0)
+    return call.Fail("this form of the operator cannot be run");
+  const int64_t width = weight[1];
+  PackedProduct product{{}, shape[0], shape[1], width, call.Ints("qkv_hidden_sizes")};
+  std::vector<int64_t>& widths = product.widths;
+  if (widths.empty()) widths.assign(3, width / 3);
+  const bool are_whole =
+      std::ranges::all_of(widths, [&](int64_t part) { return part >= 0 && part <= width && part % heads == 0; });
+  if (widths.size() != 3 || !are_whole || widths[0] + widths[1] + widths[2] != width ||
+      (!bias.empty() && static_cast<int64_t>(bias.size()) != width))
+    return call.Fail("the weights do not fit the sizes of query, key and value");
+  for (int64_t row = 0; row < shape[0] * shape[1]; ++row) {
+    for (int64_t column = 0; column < width; ++column) {
+      double sum = bias.empty() ? 0 : bias[static_cast<size_t>(column)];
+      for (int64_t i = 0; i < shape[2]; ++i)
+        sum += data[static_cast<size_t>(row * shape[2] + i)] * weights[static_cast<size_t>(i * width + column)];
+      product.numbers.push_back(sum);
+    }
+  }
+  return product;
+}
+
+// Puts the steps of a cache [2, batch, heads, steps, size] in front of keys and values.
+Status PrependPast(const OnnxCall& call, size_t input, Heads& key, Heads& value) {
+  if (call.In(input) == nullptr) return {};
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> past, call.NumbersIn(input));
+  const std::span<const int64_t> cache = call.In(input)->shape();
+  if (cache.size() != 5 || cache[0] != 2 || cache[1] != key.batch || cache[2] != key.heads || cache[4] != key.size ||
+      key.size != value.size)
+    return call.Fail("the cache does not fit the keys");
+  const double* before = past.data();
+  for (Heads* part : {&key, &value}) {
+    Heads all(part->batch, part->heads, cache[3] + part->steps, part->size);
+    ForEachStep(all, [&](int64_t b, int64_t h, int64_t s) {
+      const double* from =
+          s < cache[3] ? before + ((b * all.heads + h) * cache[3] + s) * all.size : part->At(b, h, s - cache[3]);
+      std::copy_n(from, all.size, all.At(b, h, s));
+    });
+    *part = std::move(all);
+    before += past.size() / 2;
+  }
+  return {};
+}
+
+// The inputs that come after the weights, where the operators differ.
+struct AttentionInputs {
+  size_t mask;
+  size_t past;
+  size_t bias;  // of the scores
+};
+
+Result<HostValue> AttendPacked(OnnxCall& call, const PackedProduct& product, const AttentionInputs& inputs) {
+  const int64_t heads = call.Int("num_heads");
+  Heads parts[3];
+  int64_t first = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    const int64_t width = product.widths[i];
+    parts[i] = SplitHeads(product.numbers, product.batch, product.steps, heads, product.width, first, width / heads);
+    first += width;
+  }
+  IROPT_RETURN_IF_ERROR(PrependPast(call, inputs.past, parts[1], parts[2]));
+  IROPT_ASSIGN_OR_RETURN(const AttentionRule rule, ContribRule(call, parts[0], parts[1], inputs.mask, inputs.bias));
+  IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, parts[0], parts[1], parts[2], rule));
+  const DataType dtype = call.In(2) ? call.In(2)->dtype() : call.In(0)->dtype();
+  if (call.num_outputs() <= 1) return ResultOf(call, {JoinedTensor(dtype, result.y)});
+  if (parts[1].size != parts[2].size) return call.Fail("keys and values differ in size");
+  std::vector<double> caches = parts[1].numbers;
+  caches.insert(caches.end(), parts[2].numbers.begin(), parts[2].numbers.end());
+  const int64_t cache_shape[] = {2, product.batch, heads, parts[1].steps, parts[1].size};
+  return ResultOf(call, {JoinedTensor(dtype, result.y), HostValue(FromNumbers(dtype, cache_shape, caches))});
+}
+
+// data, weights, bias, mask, past keys and values, bias of the scores
+Result<HostValue> RunContribAttention(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> data, call.NumbersIn(0));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> weights, call.NumbersIn(1));
+  IROPT_ASSIGN_OR_RETURN(const PackedProduct product, PackedProductOf(call, data, weights));
+  return AttendPacked(call, product, {.mask = 3, .past = 4, .bias = 5});
+}
+
+// data, weights, bias, the scales of data and weights, mask, their zero points, past keys and values
+Result<HostValue> RunQAttention(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> data, Centered(call, 0, 6, true));
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> weights, Centered(call, 1, 7, false));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> scales, call.NumbersIn(4));
+  const std::span<const int64_t> shape = call.In(1)->shape();
+  const auto columns = static_cast<size_t>(shape.empty() ? 1 : shape.back());
+  if (scales.size() != 1 && scales.size() != columns) return call.Fail("the scale does not fit the weights");
+  for (double& value : data) value *= call.NumberIn(3, 1);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] *= scales[scales.size() == 1 ? 0 : i % columns];
+  IROPT_ASSIGN_OR_RETURN(const PackedProduct product, PackedProductOf(call, data, weights));
+  constexpr size_t kNone = 9;
+  return AttendPacked(call, product, {.mask = 5, .past = 8, .bias = kNone});
+}
+
+// Adds the part of a bias that begins at `first`, a number for each of all heads' columns.
+void AddHeadBias(Heads& x, std::span<const double> bias, int64_t first) {
+  if (bias.empty()) return;
+  ForEachStep(x, [&](int64_t b, int64_t h, int64_t s) {
+    for (int64_t d = 0; d < x.size; ++d) x.At(b, h, s)[d] += bias[static_cast<size_t>(first + h * x.size + d)];
+  });
+}
+
+// The parts of a query that holds keys and values after it, or of keys that hold values.
+struct QueryKeyValue {
+  Heads query, key, value;
+};
+
+// Part `part` of a tensor [batch, steps, heads, parts, size].
+Result<Heads> PartIn(const OnnxCall& call, size_t input, int64_t part, int64_t parts) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(input));
+  const std::span<const int64_t> shape = call.In(input)->shape();
+  if (shape.size() != 5 || shape[3] != parts)
+    return call.Fail(fmt::format("input {} does not hold {} parts", input, parts));
+  Heads result(shape[0], shape[2], shape[1], shape[4]);
+  ForEachStep(result, [&](int64_t b, int64_t h, int64_t s) {
+    const int64_t at = (((b * shape[1] + s) * shape[2] + h) * parts + part) * shape[4];
+    std::copy_n(x.data() + at, shape[4], result.At(b, h, s));
+  });
+  return result;
+}
+
+Result<QueryKeyValue> MultiHeadInputs(const OnnxCall& call) {
+  const int64_t heads = call.Int("num_heads");
+  QueryKeyValue inputs;
+  if (call.In(1) == nullptr) {
+    IROPT_ASSIGN_OR_RETURN(inputs.query, PartIn(call, 0, 0, 3));
+    IROPT_ASSIGN_OR_RETURN(inputs.key, PartIn(call, 0, 1, 3));
+    IROPT_ASSIGN_OR_RETURN(inputs.value, PartIn(call, 0, 2, 3));
+    return inputs;
+  }
+  IROPT_ASSIGN_OR_RETURN(inputs.query, HeadsIn(call, 0, heads));
+  if (call.In(2) == nullptr) {
+    IROPT_ASSIGN_OR_RETURN(inputs.key, PartIn(call, 1, 0, 2));
+    IROPT_ASSIGN_OR_RETURN(inputs.value, PartIn(call, 1, 1, 2));
+    return inputs;
+  }
+  IROPT_ASSIGN_OR_RETURN(inputs.key, HeadsIn(call, 1, heads));
+  IROPT_ASSIGN_OR_RETURN(inputs.value, HeadsIn(call, 2, heads));
+  return inputs;
+}
+
+// query, key, value, bias, mask of keys, bias of the scores, past key, past value
+Result<HostValue> RunMultiHeadAttention(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(QueryKeyValue inputs, MultiHeadInputs(call));
+  auto& [query, key, value] = inputs;
+  if (call.In(3) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(const std::vector<double> bias, call.NumbersIn(3));
+    const int64_t widths[] = {query.heads * query.size, key.heads * key.size, value.heads * value.size};
+    if (static_cast<int64_t>(bias.size()) != widths[0] + widths[1] + widths[2])
+      return call.Fail("the bias does not fit query, key and value");
+    AddHeadBias(query, bias, 0);
+    // Keys and values that come from a cache have theirs already.
+    const auto is_cached = [&](size_t input) { return call.In(input) && call.In(input)->shape().size() == 4; };
+    if (!is_cached(1)) AddHeadBias(key, bias, widths[0]);
+    if (!is_cached(2)) AddHeadBias(value, bias, widths[0] + widths[1]);
+  }
+  IROPT_ASSIGN_OR_RETURN(key, Appended(call, 6, key));
+  IROPT_ASSIGN_OR_RETURN(value, Appended(call, 7, value));
+  IROPT_ASSIGN_OR_RETURN(const AttentionRule rule, ContribRule(call, query, key, 4, 5));
+  IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, query, key, value, rule));
+  const DataType dtype = call.In(0)->dtype();
+  return ResultOf(call, {JoinedTensor(dtype, result.y), TensorOf(dtype, key), TensorOf(dtype, value)});
+}
+
+// Steps written into a cache that has room for them, after those of the past.
+Result<Heads> Written(const OnnxCall& call, size_t past, const Heads& now, const std::vector<int64_t>& begins,
+                      int64_t length) {
+  const int64_t shape[] = {now.batch, now.heads, length, now.size};
+  IROPT_RETURN_IF_ERROR(call.CheckShape(shape));
+  Heads cache(now.batch, now.heads, length, now.size);
+  if (call.In(past) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(const Heads before, HeadsIn(call, past, now.heads));
+    if (before.batch != now.batch || before.heads != now.heads || before.size != now.size || before.steps > length)
+      return call.Fail("the cache does not fit the keys");
+    ForEachStep(before, [&](int64_t b, int64_t h, int64_t s) {
+      if (s < begins[static_cast<size_t>(b)]) std::copy_n(before.At(b, h, s), cache.size, cache.At(b, h, s));
+    });
+  }
+  bool fits = true;
+  ForEachStep(now, [&](int64_t b, int64_t h, int64_t s) {
+    const int64_t at = begins[static_cast<size_t>(b)] + s;
+    fits = fits && at >= 0 && at < length;
+    if (fits) std::copy_n(now.At(b, h, s), cache.size, cache.At(b, h, at));
+  });
+  if (!fits) return call.Fail("the cache is too short");
+  return cache;
+}
+
+Result<QueryKeyValue> GroupedInputs(const OnnxCall& call) {
+  const int64_t heads = call.Int("num_heads");
+  const int64_t kv_heads = call.Int("kv_num_heads");
+  QueryKeyValue parts;
+  if (call.In(1) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(parts.query, HeadsIn(call, 0, heads));
+    IROPT_ASSIGN_OR_RETURN(parts.key, HeadsIn(call, 1, kv_heads));
+    IROPT_ASSIGN_OR_RETURN(parts.value, HeadsIn(call, 2, kv_heads));
+    return parts;
+  }
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  const int64_t all = heads + 2 * kv_heads;
+  if (shape.size() != 3 || heads < 1 || kv_heads < 1 || shape[2] % all != 0)
+    return call.Fail("the query cannot be split into heads");
+  const int64_t size = shape[2] / all;
+  parts.query = SplitHeads(x, shape[0], shape[1], heads, shape[2], 0, size);
+  parts.key = SplitHeads(x, shape[0], shape[1], kv_heads, shape[2], heads * size, size);
+  parts.value = SplitHeads(x, shape[0], shape[1], kv_heads, shape[2], (heads + kv_heads) * size, size);
+  return parts;
+}
+
+// The scores of keys that are not there: one for each head, or 0.
+Result<std::vector<double>> SinksIn(const OnnxCall& call, size_t input, int64_t heads) {
+  std::vector<double> sinks;
+  if (call.In(input) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(sinks, call.NumbersIn(input));
+    if (static_cast<int64_t>(sinks.size()) != heads) return call.Fail("there is not a sink for each head");
+  } else if (call.Int("smooth_softmax") > 0) {
+    sinks.assign(static_cast<size_t>(heads), 0);
+  }
+  return sinks;
+}
+
+// Turns queries and keys by their positions: those of an input, or those that follow the past.
+Status RotateGrouped(const OnnxCall& call, const std::vector<int64_t>& begins, QueryKeyValue& parts) {
+  if (call.Int("do_rotary") == 0) return {};
+  IROPT_ASSIGN_OR_RETURN(const Rotation rotation, RotationIn(call, 7, 8));
+  std::vector<int64_t> positions;
+  const int64_t steps = parts.query.steps;
+  if (call.In(9) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(positions, call.IntsIn(9));
+    if (static_cast<int64_t>(positions.size()) != parts.query.batch * steps)
+      return call.Fail("there is not a position for each step");
+  }
+  const bool interleaved = call.Int("rotary_interleaved") != 0;
+  const auto row_of = [&](int64_t b, int64_t s) {
+    return positions.empty() ? begins[static_cast<size_t>(b)] + s : positions[static_cast<size_t>(b * steps + s)];
+  };
+  IROPT_RETURN_IF_ERROR(RotateAll(call, rotation, parts.query, interleaved, row_of));
+  return RotateAll(call, rotation, parts.key, interleaved, row_of);
+}
+
+// query, key, value, past key, past value, lengths less 1, the greatest length, cosines, sines, positions, bias,
+// sinks
+Result<HostValue> RunGroupQueryAttention(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(QueryKeyValue parts, GroupedInputs(call));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> lasts, call.NumbersIn(5));
+  const int64_t total = call.IntIn(6, 0);
+  const int64_t steps = parts.query.steps;
+  if (call.num_inputs() > 12 || static_cast<int64_t>(lasts.size()) != parts.query.batch)
+    return call.Fail("this form of the operator cannot be run");
+  // The first steps have no past, even if shorter ones are padded.
+  std::vector<int64_t> begins;
+  for (const double last : lasts) begins.push_back(steps == total ? 0 : static_cast<int64_t>(last) + 1 - steps);
+  IROPT_RETURN_IF_ERROR(RotateGrouped(call, begins, parts));
+  const NDArray* past = call.In(3);
+  const int64_t room = past != nullptr && past->shape().size() == 4 ? past->shape()[2] : 0;
+  const int64_t length = std::max(room, total);
+  IROPT_ASSIGN_OR_RETURN(const Heads key, Written(call, 3, parts.key, begins, length));
+  IROPT_ASSIGN_OR_RETURN(const Heads value, Written(call, 4, parts.value, begins, length));
+  IROPT_ASSIGN_OR_RETURN(const ScoreBias bias, BiasIn(call, 10, parts.query));
+  const int64_t window = call.Int("local_window_size", -1);
+  AttentionRule rule{
+      .scale = DefaultScale(call, parts.query.size), .softcap = call.Float("softcap"), .bias = {}, .kept_stage = 0};
+  IROPT_ASSIGN_OR_RETURN(rule.sinks, SinksIn(call, 11, parts.query.heads));
+  rule.bias = [&](int64_t b, int64_t h, int64_t s, int64_t t) {
+    const int64_t at = begins[static_cast<size_t>(b)] + s;
+    return t > at || (window >= 0 && t <= at - window) ? kMasked : bias.At(b, h, s, t);
+  };
+  IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, parts.query, key, value, rule));
+  const DataType dtype = call.In(0)->dtype();
+  return ResultOf(call, {JoinedTensor(dtype, result.y), TensorOf(dtype, key), TensorOf(dtype, value)});
+}
+
+constexpr KernelRow kContribAttentionKernels[] = {
+    {"com.microsoft.Attention", RunContribAttention},
+    {"com.microsoft.GroupQueryAttention", RunGroupQueryAttention},
+    {"com.microsoft.MultiHeadAttention", RunMultiHeadAttention},
+    {"com.microsoft.QAttention", RunQAttention},
+};
+
+}  // namespace
+
+std::span<const KernelRow> ContribAttentionKernels() { return kContribAttentionKernels; }
+
+}  // namespace iropt::onnx
