@@ -51,6 +51,12 @@ std::string NoteOf(const NodeProto& node) {
   return note.is_null() ? std::string() : note.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// What follows the last `before` in the text; empty if there is none.
+std::string_view AfterLast(std::string_view text, std::string_view before) {
+  const size_t at = text.rfind(before);
+  return at == std::string_view::npos ? std::string_view() : text.substr(at + before.size());
+}
+
 NodeNote NoteFrom(const nlohmann::json& json) {
   NodeNote note;
   if (json.contains("outputs")) note.outputs = json["outputs"].get<std::vector<std::string>>();
@@ -90,7 +96,9 @@ class NodePlacer {
     node.span = Span::Of(static_cast<uint32_t>(begin), static_cast<uint32_t>(text_.size()));
     placed_.push_back(&node);
     if (std::string note = NoteOf(node); !note.empty()) notes_.emplace_back(begin, std::move(note));
-    fmt::format_to(std::back_inserter(text_), ": {} -> {}\n", ListOf(node.inputs), ListOf(node.outputs));
+    fmt::format_to(std::back_inserter(text_), ": {} -> {}", ListOf(node.inputs), ListOf(node.outputs));
+    if (const std::string line = SourceLineOf(node); !line.empty()) text_ += "  # " + line;
+    text_ += '\n';
   }
 
   std::string text_;
@@ -99,6 +107,21 @@ class NodePlacer {
 };
 
 }  // namespace
+
+std::string SourceLineOf(const NodeProto& node) {
+  const auto trace = std::ranges::find(node.metadata, std::string_view("pkg.torch.onnx.stack_trace"), &Property::first);
+  if (trace == node.metadata.end()) return {};
+  // Python's form, the innermost call last: File "/home/me/model.py", line 12, in forward
+  const std::string_view call = AfterLast(trace->second, "File \"");
+  const size_t quote = call.find('"');
+  constexpr std::string_view kLine = ", line ";
+  if (quote == std::string_view::npos || !call.substr(quote + 1).starts_with(kLine)) return {};
+  const std::string_view file = call.substr(0, quote);
+  const std::string_view rest = call.substr(quote + 1 + kLine.size());
+  const std::string_view number = rest.substr(0, rest.find_first_not_of("0123456789"));
+  const std::string_view name = file.find('/') == std::string_view::npos ? file : AfterLast(file, "/");
+  return number.empty() ? std::string() : OnOneLine(fmt::format("{}:{}", name, number));
+}
 
 std::string QualifiedOp(const NodeProto& node) {
   return IsOnnxDomain(node.domain) ? std::string(node.op_type) : fmt::format("{}.{}", node.domain, node.op_type);

@@ -1,10 +1,10 @@
 // The origin of imported calls. A model is not a text, so its nodes are described in one, a line each:
 //
-//   Conv "conv1": x, w -> y
+//   Conv "conv1": x, w -> y  # model.py:12
 //
-// The operator and the name are the span of the node's calls. Passes keep spans, so that messages show the node, and
-// the writer finds its name again. After all lines come notes, which messages do not show: metadata, documentation, and
-// names that are not identifiers.
+// with the line of the program that the exporter noted, if it did. The operator and the name are the span of the node's
+// calls. Passes keep spans, so that messages show the node, and the writer finds its name again. After all lines come
+// notes, which messages do not show: metadata, documentation, and names that are not identifiers.
 #pragma once
 
 #include <optional>
@@ -17,6 +17,10 @@
 #include "iropt/diag/source.h"
 
 namespace iropt::onnx {
+
+// Where the program of the model computes the node: "model.py:12", by the stack trace that PyTorch's exporter notes.
+// Empty if there is none.
+std::string SourceLineOf(const NodeProto& node);
 
 // The operator as messages name it: with its domain if it is not one of ONNX's own.
 std::string QualifiedOp(const NodeProto& node);

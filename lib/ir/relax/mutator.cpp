@@ -112,8 +112,15 @@ const BindingBlock* ExprMutator::VisitBlock(const BindingBlock* block) {
   } else {
     builder_.BeginBindingBlock();
   }
-  for (const Binding* binding : block->bindings) VisitBinding(binding);
   const std::vector<const Binding*>& emitted = builder_.current_bindings();
+  for (const Binding* binding : block->bindings) {
+    const size_t first = emitted.size();
+    VisitBinding(binding);
+    // What takes the place of a binding, or was made for it, comes from where it does.
+    for (size_t i = first; i < emitted.size(); ++i) {
+      if (!emitted[i]->span().known()) const_cast<Binding*>(emitted[i])->set_span(binding->span());
+    }
+  }
   if (!std::equal(emitted.begin(), emitted.end(), block->bindings.begin(), block->bindings.end()))
     return builder_.EndBlock();
   builder_.DropBlock();

@@ -114,6 +114,7 @@ const Expr* Definitions::Find(const Var* var) const {
 }
 
 Span Definitions::SpanOf(const Var* var) const {
+  if (const Expr* cast = casts_.Lookup(var)) return cast->span();
   const auto found = values_.find(var);
   if (found == values_.end()) return {};
   // A value that a pass made in place of another one has no span of its own.

@@ -209,10 +209,15 @@ const Expr* ConstantOfNumbers(const Elements& elements, std::span<const int64_t>
 
 const iropt::Call* FunctionImporter::MakeCall(OpId op, std::span<const Expr* const> args, const Attr* attrs,
                                               const TupleType* type_args) {
+  return MakeCallAt(node_ ? node_->span : Span(), op, args, attrs, type_args);
+}
+
+const iropt::Call* FunctionImporter::MakeCallAt(Span span, OpId op, std::span<const Expr* const> args,
+                                                const Attr* attrs, const TupleType* type_args) {
   const iropt::Call* made = builder_.MakeCall(GetOp(op), args, attrs, type_args);
-  if (node_ == nullptr || !node_->span.known()) return made;
+  if (!span.known()) return made;
   auto* call = workspace_.New<iropt::Call>(*made);
-  call->set_span(node_->span);
+  call->set_span(span);
   return call;
 }
 
@@ -225,14 +230,16 @@ const Expr* FunctionImporter::Operand(Value& value) {
   }
   const auto attrs = [](OpId op, const auto& values) { return MakeOpAttrs(op, values); };
   const Expr* shape = workspace_.New<ShapeExpr>(workspace_.Copy(elements.values), ShapeType::Get(elements.values));
-  const Expr* tensor = builder_.MakeCall(GetOp(op::kShapeToTensor), {shape});
+  const auto call = [&](OpId op, std::initializer_list<const Expr*> args, const Attr* op_attrs = nullptr) {
+    return MakeCallAt(value.span, op, std::span(args.begin(), args.size()), op_attrs);
+  };
+  const Expr* tensor = call(op::kShapeToTensor, {shape});
   if (elements.dtype != DataType::Int(64))
-    tensor = builder_.MakeCall(GetOp(op::kAstype), {tensor},
-                               attrs(op::kAstype, AstypeAttrs::Values{.dtype = elements.dtype}));
+    tensor = call(op::kAstype, {tensor}, attrs(op::kAstype, AstypeAttrs::Values{.dtype = elements.dtype}));
   if (elements.is_scalar) {
     const Expr* scalar =
         workspace_.New<ShapeExpr>(List<const PrimExpr*>(), ShapeType::Get(std::span<const PrimExpr* const>()));
-    tensor = builder_.MakeCall(GetOp(op::kReshape), {tensor, scalar});
+    tensor = call(op::kReshape, {tensor, scalar});
   }
   // The variable is not kept: another block may not see it.
   return builder_.Emit(tensor);
@@ -274,6 +281,7 @@ bool FunctionImporter::BindOutput(const NodeProto& node, size_t i, const Expr* e
 bool FunctionImporter::Bind(const NodeProto& node, Value value, Scope& scope) {
   const size_t num_outputs = node.outputs.size();
   if (value.elements) {
+    value.span = node.span;
     if (num_outputs == 1 && scope.Add(node.outputs[0], std::move(value))) return true;
     Report(fmt::format("there are two values '{}'", num_outputs == 0 ? "" : node.outputs[0]));
     return false;
@@ -416,7 +424,13 @@ bool FunctionImporter::ImportResolved(const NodeProto& node, Scope& scope) {
     if (!value.present() && !op.failed() && !builder_.failed()) value = MakeOpaqueCall(op);
     if (op.failed() || builder_.failed()) return false;
     if (value.expr != nullptr && value.expr->type != nullptr) KeepDims(op, value.expr);
-    return Bind(node, std::move(value), scope);
+    const bool is_bound = Bind(node, std::move(value), scope);
+    // Fields of tuples and other names for values come from the node as well.
+    const std::vector<const Binding*>& made = builder_.current_bindings();
+    for (size_t i = first; i < made.size(); ++i) {
+      if (!made[i]->span().known()) const_cast<Binding*>(made[i])->set_span(node.span);
+    }
+    return is_bound;
   }();
   node_ = outer_node;
   return ok;

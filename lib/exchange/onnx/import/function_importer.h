@@ -79,6 +79,9 @@ class FunctionImporter {
   // A call with the span of the current node.
   const iropt::Call* MakeCall(OpId op, std::span<const Expr* const> args, const Attr* attrs = nullptr,
                               const TupleType* type_args = nullptr);
+  // A call with the span.
+  const iropt::Call* MakeCallAt(Span span, OpId op, std::span<const Expr* const> args, const Attr* attrs = nullptr,
+                                const TupleType* type_args = nullptr);
   // The constant that an expression is or that its operators compute; null for other values.
   const iropt::Constant* ConstantBehind(const Expr* expr) { return folder_.Find(expr); }
   std::optional<Elements> ElementsOfConstant(const Expr* expr);

@@ -25,7 +25,8 @@ std::optional<std::vector<int64_t>> Elements::Numbers() const {
 }
 
 std::string Describe(const NodeProto& node) {
-  const std::string op = QualifiedOp(node);
+  std::string op = QualifiedOp(node);
+  if (const std::string line = SourceLineOf(node); !line.empty()) op += ", " + line;
   if (!node.name.empty()) return fmt::format("node '{}' ({})", node.name, op);
   for (const std::string_view output : node.outputs) {
     if (!output.empty()) return fmt::format("the node of '{}' ({})", output, op);

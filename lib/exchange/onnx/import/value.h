@@ -30,6 +30,7 @@ struct Elements {
 struct Value {
   const Expr* expr = nullptr;
   std::optional<Elements> elements;
+  Span span = {};  // of the node that computes the elements
 
   Value() = default;
   Value(const Expr* e) : expr(e) {}              // NOLINT(google-explicit-constructor)

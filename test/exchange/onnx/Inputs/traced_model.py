@@ -1,0 +1,75 @@
+"""Writes a model whose nodes have documentation and stack traces as PyTorch's exporter notes them: traced_model.py KIND OUT.
+
+KIND: network, with nodes that passes take apart, move and merge; sum, which adds tensors that do not fit; noise, which has an
+operator that cannot be run."""
+import sys
+
+import onnx
+from onnx import helper, numpy_helper
+import numpy as np
+
+KEY = b"pkg.torch.onnx.stack_trace"
+
+
+def field(number, content):
+    """Of protobuf: bytes of any length."""
+    length, size = len(content), b""
+    while True:
+        low, length = length & 127, length >> 7
+        size += bytes([low | (128 if length else 0)])
+        if not length:
+            return bytes([number << 3 | 2]) + size + content
+
+
+def node(line, kind, inputs, output, **attributes):
+    made = helper.make_node(kind, inputs, [output], name=f"{kind.lower()}_{line}", doc_string=f"line {line}", **attributes)
+    trace = f'File "/home/me/train.py", line 3, in <module>\n    net(x)\nFile "/home/me/model.py", line {line}, in forward\n    {output} = ...'
+    made.MergeFromString(field(9, field(1, KEY) + field(2, trace.encode())))
+    return made
+
+
+def value(name, *shape, kind=onnx.TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def constant(name, array):
+    return numpy_helper.from_array(np.asarray(array), name)
+
+
+def network():
+    ones = np.ones(4, np.float32)
+    numbers = [constant(f"n{i}", ones * np.float32(v)) for i, v in enumerate((1.5, 0.5, 0.25, 0.9))]
+    first = constant("first", np.array([-4])), constant("last", np.array([2**63 - 1])), constant("axis", np.array([0]))
+    weight = constant("w", np.full((3, 8, 1, 1), 0.5, np.float32))
+    nodes = [node(10, "Concat", ["x", "y"], "both", axis=1),
+             node(11, "Transpose", ["both"], "last_channels", perm=[0, 2, 3, 1]),
+             node(12, "Relu", ["last_channels"], "positive"),
+             node(13, "Transpose", ["positive"], "first_channels", perm=[0, 3, 1, 2]),
+             node(14, "Conv", ["first_channels", "w"], "conv"),
+             node(15, "BatchNormalization", ["x", "n0", "n1", "n2", "n3"], "normal"),
+             node(16, "Relu", ["normal"], "scores"),
+             node(17, "Slice", ["rows", "first", "last", "axis"], "tail"),
+             node(18, "Shape", ["tail"], "size"),
+             node(19, "NonZero", ["rows"], "places")]
+    inputs = [value("x", 1, 4, 8, 8), value("y", 1, 4, 8, 8), value("rows", "N", 2)]
+    outputs = [value("conv", 1, 3, 8, 8), value("scores", 1, 4, 8, 8), value("tail", None, 2), value("size", 2, kind=7),
+               value("places", 2, None, kind=7)]
+    return helper.make_graph(nodes, "traced", inputs, outputs, [*numbers, *first, weight])
+
+
+def add():
+    return helper.make_graph([node(12, "Add", ["x", "y"], "z")], "traced", [value("x", 2), value("y", 3)], [value("z", 2)])
+
+
+def noise():
+    return helper.make_graph([node(12, "Bernoulli", ["x"], "z")], "traced", [], [value("z", 2)], [constant("x", np.ones(2, np.float32))])
+
+
+def main():
+    kind, path = sys.argv[1:]
+    graph = {"network": network, "sum": add, "noise": noise}[kind]()
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+if __name__ == "__main__":
+    main()
