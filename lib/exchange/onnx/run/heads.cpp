@@ -107,7 +107,9 @@ Result<Attended> Attend(const OnnxCall& call, const Heads& query, const Heads& k
     keep(1);
     for (int64_t t = 0; t < key.steps; ++t) row[static_cast<size_t>(t)] += rule.bias(b, h, s, t);
     keep(2);
-    SoftmaxOf(row, rule.sinks.empty() ? kMasked : rule.sinks[static_cast<size_t>(h)]);
+    double sink = kMasked;
+    if (!rule.sinks.empty()) sink = rule.sinks[static_cast<size_t>(h)];
+    SoftmaxOf(row, sink);
     keep(3);
     double* y = result.y.At(b, h, s);
     for (int64_t t = 0; t < key.steps; ++t) {
