@@ -318,9 +318,4 @@ std::string_view TargetKindOf(const TargetAttr* target) {
   return target ? StringOf(*target->config, "kind") : std::string_view();
 }
 
-const TargetAttr* TargetHostOf(const TargetAttr* target) {
-  const auto* host = target ? As<DictAttr>(target->config->Find("host")) : nullptr;
-  return host ? TargetAttr::Get(host) : nullptr;
-}
-
 }  // namespace iropt

@@ -141,17 +141,6 @@ const Table& TheTable() {
   return table;
 }
 
-std::string_view Nearest(std::string_view name, bool graph_level) {
-  std::vector<std::string_view> candidates;
-  for (const OpInfo& info : AllOps()) {
-    if (info.is_graph_level() == graph_level) candidates.push_back(info.script.substr(2));
-  }
-  for (const OpInfo& info : AddedOps()) {
-    if (graph_level) candidates.push_back(info.script.substr(2));
-  }
-  return NearestName(name, candidates).value_or(std::string_view());
-}
-
 }  // namespace
 
 std::span<const OpInfo> AllOps() { return TheTable().rows(); }
@@ -164,8 +153,14 @@ const OpInfo* FindGraphOpByScript(std::string_view name) {
   return row ? row : op_detail::FindAddedOpByScript(name);
 }
 const OpInfo* FindIntrinsicByScript(std::string_view name) { return TheTable().ByTirScript(name); }
-std::string_view NearestGraphOpScript(std::string_view name) { return Nearest(name, true); }
-std::string_view NearestIntrinsicScript(std::string_view name) { return Nearest(name, false); }
+std::string_view NearestGraphOpScript(std::string_view name) {
+  std::vector<std::string_view> candidates;
+  for (const OpInfo& info : AllOps()) {
+    if (info.is_graph_level()) candidates.push_back(info.script.substr(2));
+  }
+  for (const OpInfo& info : AddedOps()) candidates.push_back(info.script.substr(2));
+  return NearestName(name, candidates).value_or(std::string_view());
+}
 
 const OpInfo& OpInfoOf(OpId id) {
   const auto number = static_cast<uint16_t>(id);

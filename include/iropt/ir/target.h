@@ -66,7 +66,5 @@ const TargetAttr* TargetFromDict(const DictAttr* config, TargetErrors errors);
 
 // The value of a target's "kind"; empty for null.
 std::string_view TargetKindOf(const TargetAttr* target);
-// The host of a target; null if it has none.
-const TargetAttr* TargetHostOf(const TargetAttr* target);
 
 }  // namespace iropt

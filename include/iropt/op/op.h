@@ -246,9 +246,8 @@ const OpInfo* FindOp(std::string_view name);
 // Finds an operator by the name after "R." or "T." in scripts, aliases included; null if there is none. O(1).
 const OpInfo* FindGraphOpByScript(std::string_view name);
 const OpInfo* FindIntrinsicByScript(std::string_view name);
-// The script name closest to a misspelled one; empty if none is close.
+// The script name of a graph operator that is closest to a misspelled one; empty if none is close.
 std::string_view NearestGraphOpScript(std::string_view name);
-std::string_view NearestIntrinsicScript(std::string_view name);
 // The node of an operator that must exist, for readers of text. C++ code names operators by OpId.
 const Op* GetOp(std::string_view name);
 

@@ -51,11 +51,6 @@ struct FreeVarFinder : WalkHandler {
   }
 };
 
-struct BoundVarFinder : WalkHandler {
-  std::vector<const Var*> bound;
-  void OnDefine(const Var* var) { bound.push_back(var); }
-};
-
 struct GlobalFinder : WalkHandler {
   OrderedSet<GlobalVar> globals;
   void OnGlobal(const GlobalVar* var) { globals.Add(var); }
@@ -94,12 +89,6 @@ std::vector<const Var*> FreeVars(const Expr* e) {
   FreeVarFinder finder;
   Walk(e, finder);
   return std::move(finder.free);
-}
-
-std::vector<const Var*> BoundVars(const Expr* e) {
-  BoundVarFinder finder;
-  Walk(e, finder);
-  return std::move(finder.bound);
 }
 
 std::vector<const GlobalVar*> UsedGlobals(const Expr* e) {

@@ -328,7 +328,7 @@ void Decoder::DecodeModelMessage(WireReader& in) {
 
 // Runs a decoder whose exceptions become errors with their place.
 template <class F>
-Status DecodeAt(Place& place, std::string_view what, F&& decode) {
+Status DecodeAt(Place& place, F&& decode) {
   std::string reason;
   try {
     decode();
@@ -341,8 +341,7 @@ Status DecodeAt(Place& place, std::string_view what, F&& decode) {
     reason = error.what();
   }
   const std::string where = place.ToString();
-  return Error{ErrorCode::Parse,
-               fmt::format("not an ONNX {}: {}{}{}", what, reason, where.empty() ? "" : ", in ", where)};
+  return Error{ErrorCode::Parse, fmt::format("not an ONNX model: {}{}{}", reason, where.empty() ? "" : ", in ", where)};
 }
 
 }  // namespace
@@ -351,18 +350,10 @@ Result<Model> DecodeModel(std::string_view bytes) {
   Model model;
   Place place;
   WireReader in(bytes, place);
-  IROPT_RETURN_IF_ERROR(DecodeAt(place, "model", [&] { Decoder(model).DecodeModelMessage(in); }));
+  IROPT_RETURN_IF_ERROR(DecodeAt(place, [&] { Decoder(model).DecodeModelMessage(in); }));
   if (model.graph.nodes.empty() && model.graph.outputs.empty() && model.ir_version == 0)
     return Error{ErrorCode::Parse, "not an ONNX model: there is no graph"};
   return model;
-}
-
-Result<TensorProto> DecodeTensor(std::string_view bytes, Model& texts) {
-  TensorProto tensor;
-  Place place;
-  WireReader in(bytes, place);
-  IROPT_RETURN_IF_ERROR(DecodeAt(place, "tensor", [&] { Decoder(texts).DecodeTensorMessage(in, tensor); }));
-  return tensor;
 }
 
 }  // namespace iropt::onnx

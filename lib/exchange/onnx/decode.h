@@ -11,7 +11,5 @@ namespace iropt::onnx {
 // The model in `bytes`, whose views refer to them. Fails with ErrorCode::Parse and says where the file is damaged.
 // O(bytes of the messages without tensors).
 Result<Model> DecodeModel(std::string_view bytes);
-// The tensor of a file that holds one TensorProto.
-Result<TensorProto> DecodeTensor(std::string_view bytes, Model& texts);
 
 }  // namespace iropt::onnx

@@ -186,7 +186,6 @@ void Lexer::Emit(TokenKind kind, uint32_t begin, uint32_t end) {
 void Lexer::LexLineStart() {
   const char* text = buffer_.data();
   uint32_t p = cursor_;
-  comment_ = {};
   uint32_t column = 0;
   for (;;) {
     const uint32_t begin = p;
@@ -203,12 +202,10 @@ void Lexer::LexLineStart() {
     }
     if (text[p] == '#') {
       const uint32_t stop = EndOfLine(p);
-      comment_ = buffer_.substr(p + 1, stop - p - 1);
       p = stop < end_ ? stop + 1 : end_;
       continue;
     }
     if (text[p] == '\n') {
-      comment_ = {};
       ++p;
       continue;
     }
@@ -484,7 +481,6 @@ void Lexer::SwapPositions(Lexer& other) {
   std::swap(pending_dedents_, other.pending_dedents_);
   std::swap(line_start_, other.line_start_);
   indents_.swap(other.indents_);
-  std::swap(comment_, other.comment_);
 }
 
 void Lexer::Restore(const State& state) {

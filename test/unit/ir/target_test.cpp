@@ -50,7 +50,7 @@ TEST_CASE("a kind brings its keys and defaults", "[target]") {
   CHECK(Keys(cuda.target) == "cuda gpu ");
   CHECK(Text(cuda.target, "arch") == "sm_50");
   CHECK(Number(cuda.target, "thread_warp_size") == 32);
-  CHECK(TargetHostOf(cuda.target) == nullptr);
+  CHECK(cuda.target->config->Find("host") == nullptr);
 }
 
 TEST_CASE("options are written with an equals sign, as two words, or alone", "[target]") {
@@ -73,8 +73,9 @@ TEST_CASE("processors of Arm have keys of their own", "[target]") {
 TEST_CASE("a host is a target", "[target]") {
   const Read read = ReadText("cuda -host='llvm -mcpu=\\'x y\\''");
   REQUIRE(read.target);
-  const TargetAttr* host = TargetHostOf(read.target);
-  REQUIRE(host);
+  const auto* config = As<DictAttr>(read.target->config->Find("host"));
+  REQUIRE(config);
+  const TargetAttr* host = TargetAttr::Get(config);
   CHECK(TargetKindOf(host) == "llvm");
   CHECK(Text(host, "mcpu") == "x y");
 }

@@ -9,8 +9,6 @@ namespace iropt {
 
 // Variables that are used in `e` and not defined there. Linear.
 std::vector<const Var*> FreeVars(const Expr* e);
-// Every variable that is defined in `e`: parameters and bindings, nested functions included.
-std::vector<const Var*> BoundVars(const Expr* e);
 // The functions of the module that `e` refers to.
 std::vector<const GlobalVar*> UsedGlobals(const Expr* e);
 

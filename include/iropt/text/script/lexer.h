@@ -106,11 +106,7 @@ class Lexer {
   void SkipToLine(uint32_t offset);
   // Error recovery: to the end of the logical line (past kNewline and any block that is indented below it).
   void SkipLine();
-  // Inside a skipped construct: the last comment line directly before the current token, without '#', or empty.
-  std::string_view comment_before() const { return comment_; }
   int bracket_depth() const { return depth_; }
-  // Columns of the enclosing blocks, innermost last.
-  size_t indent_depth() const { return indents_.size(); }
 
   // A saved position, for the rare constructs that need to look further ahead.
   struct State {
@@ -151,8 +147,7 @@ class Lexer {
   int depth_ = 0;
   int pending_dedents_ = 0;
   bool line_start_ = true;
-  std::vector<uint32_t> indents_;
-  std::string_view comment_;
+  std::vector<uint32_t> indents_;  // columns of the enclosing blocks, innermost last
   DiagnosticEngine& diagnostics_;
 };
 
