@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -173,9 +175,7 @@ void Complete(PrimFunc& node) {
 template <class X>
 const Node* MakeExact(NodeKind kind, const Values& values) {
   Build& build = values.build();
-  void* place = build.arena().Allocate(sizeof(X), alignof(X));
-  std::memset(place, 0, sizeof(X));
-  auto* node = static_cast<X*>(place);
+  X* node = build.arena().New<X>(std::bit_cast<X>(std::array<std::byte, sizeof(X)>()));
   node->kind = kind;
   if constexpr (std::is_base_of_v<Expr, X>) node->type = ToType(values.Get("type"), build);
   if constexpr (std::is_base_of_v<PrimExpr, X>) {
