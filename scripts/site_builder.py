@@ -23,6 +23,7 @@ import grammar  # noqa: E402
 from primitives import RESULTS, primitives  # noqa: E402
 
 SKIPPED = 77
+WIDEST_HELP = 100  # columns
 TOOLS = ("ir-opt", "ir-run", "ir-reduce", "ir-lsp")
 # Documents outside of docs/ and those with another name on the site.
 NAMES = {"README.md": "index.md", "docs/README.md": "documents.md",
@@ -42,6 +43,17 @@ def page_of(path):
     if path in NAMES:
         return NAMES[path]
     return path[len("docs/"):] if re.fullmatch(r"docs/\w+\.md", path) else None
+
+
+def with_indented_items(text):
+    """The text with the paragraphs of list items indented by 4, which mkdocs needs, where they are indented by 2."""
+    lines, in_item = [], False
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip(" "))
+        if line.strip():
+            in_item = line.startswith(("- ", "* ")) or (in_item and indent >= 2)
+        lines.append("  " + line if in_item and indent >= 2 else line)
+    return "\n".join(lines)
 
 
 class Pages:
@@ -81,7 +93,7 @@ class Pages:
 
         # mkdocs takes only the language behind a fence.
         parts = FENCED.split(FENCE_WORDS.sub(r"\1", text))
-        parts[::2] = [LINK.sub(replaced, part) for part in parts[::2]]
+        parts[::2] = [LINK.sub(replaced, with_indented_items(part)) for part in parts[::2]]
         return "".join(parts)
 
     def add_documents(self):
@@ -123,7 +135,8 @@ def pass_page(name, text, names):
         return f"[{word}]({word}.md)" if word in names and word != name else word
 
     prose = re.sub(r"(?:\w+\.)*\w+", linked, html.escape(" ".join(prose.split()), quote=False))
-    out = [f"# {name}\n", f"*{html.escape(summary.partition(': ')[2])}*\n", f"{prose}\n", f"```text\n{facts.strip(chr(10))}\n```\n"]
+    out = [f"# {name}\n", f"*{html.escape(summary.partition(': ')[2])}*\n", f"{prose}\n",
+           "".join(f"- {html.escape(fact.strip(), quote=False)}\n" for fact in facts.splitlines() if fact.strip())]
     if options:
         out.append(f"## Options\n\n| option and default | type | meaning |\n| --- | --- | --- |\n{option_rows(listed)}")
     if example:
@@ -145,6 +158,22 @@ def add_passes(pages, bin_dir):
         pages.write(f"passes/{name}.md", pass_page(name, output_of(ir_opt, f"-help-pass={name}"), names))
 
 
+def paragraphs(lines):
+    """The texts that were broken into the lines of a help: a new one begins where its first word had room above."""
+    found, last = [], ""
+    for line in filter(str.strip, lines):
+        if found and len(last) + 1 + len(line.split()[0]) > WIDEST_HELP:
+            found[-1] += " " + line.strip()
+        else:
+            found.append(line.strip())
+        last = line
+    return found
+
+
+def sentence(text):
+    return text[0].upper() + text[1:].removesuffix(".") + "."
+
+
 def add_flags(pages, bin_dir):
     for tool in TOOLS:
         text = output_of(os.path.join(bin_dir, tool), "-help-all")
@@ -155,8 +184,9 @@ def add_flags(pages, bin_dir):
             out.append(f"\n## {title}\n")
             for flag in re.split(r"^(?=  -)", body, flags=re.MULTILINE)[1:]:
                 lines = flag.splitlines()
-                spelling, _, summary = lines[0].strip().partition("  ")
-                words = " ".join(filter(None, (line.strip() for line in [summary, *lines[1:]])))
+                spelling = lines[0].strip().partition("  ")[0]
+                lines[0] = lines[0].replace(spelling, " " * len(spelling), 1)
+                words = " ".join(map(sentence, paragraphs(lines)))
                 out.append(f"\n### `{spelling}`\n\n{html.escape(words)}\n")
         pages.write(f"flags/{tool}.md", "".join(out))
 
