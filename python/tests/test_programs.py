@@ -116,6 +116,30 @@ def test_plugin_of_the_command_line(tmp_path, module):
     assert run("-passes=Mark<val=5>").returncode == 1
 
 
+def test_documented_plugin(tmp_path):
+    import iropt
+
+    tool = pathlib.Path(iropt.__file__).parents[2] / "bin/ir-opt"
+    if not tool.exists():
+        pytest.skip("ir-opt is not next to the package")
+    source = tmp_path / "in.ir"
+    source.write_text("""
+@R.function
+def main(x: R.Tensor((2, 3), "float32"), y: R.Tensor("float32", ndim=2)):
+    with R.dataflow():
+        a = R.astype(x, "float32")
+        b = R.astype(a, "float16")
+        c = R.reshape(y, R.shape([2, 3]))
+        R.output(b, c)
+    return (b, c)
+""")
+    result = subprocess.run([tool, f"-load-pass-plugin={ROOT / 'examples/python/no_ops.py'}", "-verify-each",
+                             "-passes=RemoveNoOps,CanonicalizeBindings", source], check=False, capture_output=True, text=True,
+                            env={**os.environ, "IROPT_PYTHON": sys.executable})
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("R.astype(x") == 1 and "R.reshape(y" in result.stdout
+
+
 def test_exception_of_a_pass_on_the_command_line(tmp_path, module):
     plugin = tmp_path / "plugin.py"
     plugin.write_text("def register(registry):\n    @registry.add(kind='module')\n    def Bad(mod, ctx):\n"
