@@ -275,7 +275,8 @@ def main():
     if broken := broken_links(site):
         print("\n".join(["links that lead nowhere:", *broken]))
         return 1
-    print(f"built: {os.path.join(site, 'index.html')}")
+    # The search and dark colours of mkdocs-material need a server.
+    print(f"built: {os.path.join(site, 'index.html')}; with search: python3 -m http.server -d {site}")
     return 0
 
 
