@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "iropt/pass/context.h"
@@ -174,6 +175,7 @@ const std::string& PassContext::ConfigField(const OptionValue& record, ConfigKey
 
 namespace {
 
+// KEY=VALUE, or a record of several. Nothing after a reported error.
 std::optional<OptionValue::Dict> ReadConfig(Reader& reader) {
   if (reader.Peek() == '{') {
     const std::optional<OptionValue> value = reader.ReadValue();
@@ -197,8 +199,13 @@ std::optional<OptionValue::Dict> ReadConfig(Reader& reader) {
 
 std::optional<OptionValue::Dict> ParseConfig(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics) {
   Reader reader(text, base, Reader::Words::Bare, diagnostics);
-  std::optional<OptionValue::Dict> config = ReadConfig(reader);
-  if (!reader.failed() && !reader.AtEnd()) reader.Error("expected the end of the configuration option");
+  OptionValue::Dict config;
+  do {
+    std::optional<OptionValue::Dict> more = ReadConfig(reader);
+    if (!more) return std::nullopt;
+    std::ranges::move(*more, std::back_inserter(config));
+  } while (reader.Consume(','));
+  if (!reader.failed() && !reader.AtEnd()) reader.Error("expected ',' or the end of the configuration options");
   if (reader.failed()) return std::nullopt;
   return config;
 }

@@ -29,13 +29,13 @@ struct BisectRequest {
 // file. A level without passes selects its default pipeline; with neither, nothing runs.
 struct PipelineOptions {
   std::vector<std::string> plugins;  // shared objects, whose passes and instruments can then be named
-  std::vector<std::string> passes;   // pipelines, one after the other
+  std::vector<std::string> passes;   // pipelines, one after the other; @FILE is one in a file
   std::optional<std::string> file;
   bool is_in_input = false;  // the input holds its pipeline and settings in comments
   std::optional<int> opt_level;
   std::vector<std::string> disable;
   std::vector<std::string> require;
-  std::vector<std::string> config;         // each an option and its value, see ParseConfig
+  std::vector<std::string> config;         // each options and their values, see ParseConfig
   std::optional<std::string> mode;         // "auto", "training" or "inference", see NetworkMode
   std::optional<std::string> target;       // in a spelling that ReadTarget takes
   std::optional<std::string> start_after;  // skip the passes up to this run of a pass, see ParsePassPoint

@@ -1,6 +1,7 @@
 // The text form of the configuration of a PassContext.
 //
-//   config := KEY '=' VALUE                     VALUE is JSON, or a word in place of a string
+//   config := option ',' ...
+//   option := KEY '=' VALUE                     VALUE is JSON, or a word in place of a string
 //           | '{' "KEY" ':' VALUE, ... '}'      what "config" is in a pipeline file
 //
 // A key is that of a registered option; the field of a record is appended to it, as in my.UnrollLoop.max_step.

@@ -27,6 +27,11 @@ bool HoldsForAll(const Pass& pass, const Predicate& predicate) {
   return pass.info().is_composite() ? std::ranges::all_of(pass.children(), holds) : predicate(pass.info());
 }
 
+// The file that a value of -passes names as @FILE; empty if the value is a pipeline.
+std::string_view FileOfPasses(std::string_view text) {
+  return text.starts_with('@') ? text.substr(1) : std::string_view();
+}
+
 // Returns whether a pass works on PrimFuncs alone. Passes over modules do not say so but by their names.
 bool IsLoopPass(const PassInfo& info) { return info.kind == PassKind::PrimFunc || info.name.starts_with("tir."); }
 
@@ -65,14 +70,28 @@ Status PipelineSettings::ReadPipelineFile() {
   return {};
 }
 
+// A value of -passes: a pipeline, or @FILE with one.
+Result<Pipeline> PipelineSettings::ReadPipelineText(const std::string& text) {
+  const std::string_view path = FileOfPasses(text);
+  if (path.empty()) {
+    IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-passes", text));
+    std::optional<Pipeline> passes = ParsePipeline(text, base, compiler_.diagnostics());
+    return passes ? Result<Pipeline>(*std::move(passes)) : Failure{ErrorCode::Usage};
+  }
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> file, ReadFile(std::string(path)));
+  IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.sources().AddBuffer(std::string(path), file->text(), file));
+  std::optional<Pipeline> passes = ParsePipeline(file->text(), base, compiler_.diagnostics());
+  if (!passes) return Failure{ErrorCode::Usage};
+  ResolveOptionPaths(*passes, compiler_.registry(), std::filesystem::path(path).parent_path());
+  return *std::move(passes);
+}
+
 Status PipelineSettings::ReadPasses() {
   pipeline_ = std::move(file_.passes);
   for (const std::string& text : options_.pipeline.passes) {
-    IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-passes", text));
-    std::optional<Pipeline> more = ParsePipeline(text, base, compiler_.diagnostics());
-    if (!more) return Failure{ErrorCode::Usage};
+    IROPT_ASSIGN_OR_RETURN(Pipeline more, ReadPipelineText(text));
     if (!pipeline_) pipeline_.emplace();
-    std::ranges::move(*more, std::back_inserter(*pipeline_));
+    std::ranges::move(more, std::back_inserter(*pipeline_));
   }
   if (!pipeline_ && options_.pipeline.opt_level) {
     PipelineItem item;
@@ -252,6 +271,9 @@ Result<std::vector<LocatedName>> PipelineSettings::ReadNames(const char* flag,
 void PipelineSettings::AddReadFiles(OutputFiles& files) const {
   for (const std::string& path : options_.compiler.response_files) files.AddRead("the response file", path);
   if (options_.pipeline.file) files.AddRead("-pipeline", *options_.pipeline.file);
+  for (const std::string& text : options_.pipeline.passes) {
+    if (const std::string_view path = FileOfPasses(text); !path.empty()) files.AddRead("-passes", std::string(path));
+  }
   if (options_.compiler.weights) files.AddRead("-weights", *options_.compiler.weights);
   for (const PluginRecord& plugin : compiler_.registry().plugins()) files.AddRead("-load-pass-plugin", plugin.path);
   for (const auto& [owner, path] : FilesOfOptions(built_, compiler_.registry())) files.AddRead(owner, path);

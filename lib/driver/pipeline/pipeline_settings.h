@@ -75,6 +75,7 @@ class PipelineSettings {
   Status ReadPipelineFile();
   Status ReadReproducer();
   Status ReadPasses();
+  Result<Pipeline> ReadPipelineText(const std::string& text);
   Status FillContext();
   Status FillTarget();
   Status FillConfig();

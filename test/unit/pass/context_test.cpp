@@ -220,6 +220,7 @@ TEST_CASE("the text of a configuration option") {
   CHECK(parse(" a.b = 16 ") == R"({"a.b":16})");
   CHECK(parse("a={\"x\": [1, 2.5]}") == R"({"a":{"x":[1,2.5]}})");
   CHECK(parse("a=word") == R"({"a":word})");
+  CHECK(parse("a=word,b=[1, 2], c=3") == R"({"a":word,"b":[1,2],"c":3})");
   CHECK(parse(R"({"a": 1, "b.c": "d"})") == R"({"a":1,"b.c":d})");
   CHECK(reports.all().empty());
 }
@@ -233,8 +234,8 @@ TEST_CASE("errors in the text of a configuration option have a place") {
                                "pipeline-syntax: expected the key of a configuration option",
                                "pipeline-syntax: expected '=' and a value after 'a'",
                                "pipeline-syntax: expected a value",
-                               "pipeline-syntax: expected the end of the configuration option",
-                               "pipeline-syntax: expected the end of the configuration option",
+                               "pipeline-syntax: expected ',' or the end of the configuration options",
+                               "pipeline-syntax: expected ',' or the end of the configuration options",
                                "pipeline-syntax: expected the key of a configuration option"});
   CHECK(reports.all()[4].span == SourceSpan{5, 6});
 }
