@@ -27,7 +27,8 @@ function multiplyAddsTile() {
   const unknown = costOfRun(data, 'unknown_calls');
   const [before, after] = costOfRun(data, 'multiply_adds');
   if (unknown[0] > 0 && before === 0) return null;
-  if (unknown[1] > unknown[0]) return tile('Multiply-adds', '\u2013', `${formatAmount(before)} before; now in loops`);
+  const loops = operators.find((row) => row.name === 'R.call_tir');
+  if (unknown[1] > unknown[0] || (after < before && loops && loops.last > loops.first)) return tile('Multiply-adds', '\u2013', `${formatAmount(before)} before; now in loops`);
   return changeTile('Multiply-adds', before, after, formatAmount);
 }
 
@@ -66,12 +67,12 @@ function overview(missing) {
   for (const pass of failed) view.push(h('p', {class: 'note bad'}, 'Failed: ', link(pass.name, passRoute(pass)), ' (pass ' + pass.number + ')'));
   if (data.diagnostics.length > 0) view.push(diagnosticList(data.diagnostics));
   if (data.exit_code !== 0 && failed.length === 0) view.push(h('p', {class: 'note bad'}, 'The run failed outside of the passes.'));
-  if (leaves.length > 1) view.push(h('h2', {}, 'Operators after each pass'), operatorChart());
-  const slow = [...leaves].sort((a, b) => b.wall_ms - a.wall_ms).slice(0, 10);
-  if (slow.length > 0) view.push(h('h2', {}, 'Slowest passes'), passTable(slow));
   const rows = operators.filter((row) => row.first !== row.last).map((row) => ({name: row.name, before: row.first, after: row.last}));
   rows.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before));
   view.push(h('h2', {}, 'Operators, before and after all passes'), rows.length > 0 ? operatorTable(rows) : h('p', {class: 'note'}, 'The numbers of calls are the same.'));
+  if (leaves.length > 1) view.push(h('h2', {}, 'Operators after each pass'), operatorChart());
+  const slow = [...leaves].sort((a, b) => b.wall_ms - a.wall_ms).slice(0, 10);
+  if (slow.length > 0) view.push(h('h2', {}, 'Slowest passes'), passTable(slow));
   view.push(details());
   return view;
 }

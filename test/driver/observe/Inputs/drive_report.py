@@ -1,4 +1,4 @@
-"""drive_report.py --failed|OTHER PAGE: uses the page of -report=PAGE on report.ir as a person would, and compares it with
+"""drive_report.py --failed|--lowered|OTHER PAGE: uses the page of -report=PAGE on report.ir as a person would, and compares it with
 OTHER; prints a line for each part that works."""
 import os
 import sys
@@ -29,6 +29,7 @@ def drive_lists(page):
     expect(page.texts(".tile dt")[:2], ["Operators", "Multiply-adds"], "the first numbers")
     expect(page.text(".tile dd").startswith("12"), True, "operators after the passes")
     expect("14 before, \u22122" in page.text(".tile small"), True, "operators before the passes")
+    expect(page.texts("#detail h2")[0], "Operators, before and after all passes", "the first table")
     expect("ir-opt -O3 -passes=Normalize," in page.text("pre.pipeline"), True, "the command")
     print("overview")
 
@@ -183,6 +184,10 @@ def main():
             expect(page.text(".heading .badge"), "failed", "badge")
             expect("nope" in page.text(".diagnostics .error"), True, "the message of the failed pass")
             print("failed pass is marked")
+        elif sys.argv[1] == "--lowered":
+            tiles = dict(zip(page.texts(".tile dt"), page.texts(".tile")))
+            expect("now in loops" in tiles["Multiply-adds"], True, tiles["Multiply-adds"])
+            print("multiply-adds are in loops")
         else:
             other = sys.argv[1]
             drive_lists(page)
