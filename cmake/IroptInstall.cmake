@@ -36,6 +36,8 @@ iropt_install_documents("${doc_dir}" editors "${CMAKE_INSTALL_DATADIR}/ir-opt/ed
                         packaging/bazel "${CMAKE_INSTALL_DATADIR}/ir-opt/bazel")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/pictures" DESTINATION "${doc_dir}/docs")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${doc_dir}" USE_SOURCE_PERMISSIONS)
+# The README runs it.
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/scripts/onnx_nodes.py" DESTINATION "${doc_dir}/scripts")
 iropt_install_pass_document(ir-opt "${doc_dir}/docs")
 
 # The rule of Bazel, and the files of editors: Vim and Neovim find theirs by themselves.
