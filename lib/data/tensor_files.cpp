@@ -81,9 +81,8 @@ Result<std::shared_ptr<const NDArray>> TensorFiles::Open(FileTensor source) {
     std::vector<std::string_view> names;
     for (const auto& [name, tensor] : file->entries) names.push_back(name);
     std::ranges::sort(names);
-    const auto nearest = NearestName(source.name, names);
-    return data::Malformed(fmt::format("{}: it has no tensor '{}'{}", source.path, source.name,
-                                       nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
+    return data::Malformed(
+        fmt::format("{}: it has no tensor '{}'{}", source.path, source.name, DidYouMean(source.name, names)));
   }
   source.file = file->buffer;
   opened_.push_back(

@@ -92,8 +92,8 @@ void AppendSnippet(std::string& out, const SourceLocation& where, SourceSpan spa
                    std::span<const FixItHint> fix_its) {
   const Excerpt excerpt = ExcerptAround(where.line_text, where.byte_in_line);
   const std::string_view shown = where.line_text.substr(excerpt.begin, excerpt.end - excerpt.begin);
-  // Lines of files that are not text show nothing.
-  if (shown.find('\0') != std::string_view::npos) return;
+  // Lines of files that are not text show nothing, and neither do empty ones.
+  if (shown.find('\0') != std::string_view::npos || (shown.empty() && fix_its.empty())) return;
   const bool cut_before = excerpt.begin > 0;
   const bool cut_after = excerpt.end < where.line_text.size();
   const std::string_view lead = cut_before ? kEllipsis : "";

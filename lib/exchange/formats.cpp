@@ -1,12 +1,12 @@
 #include "iropt/exchange/formats.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "iropt/support/edit_distance.h"
 #include "iropt/support/extension.h"
 #include "iropt/support/shared_object.h"
 #include "iropt/support/version.h"
@@ -29,7 +29,7 @@ Result<const FormatRow*> FindFormat(std::string_view name, std::span<const Forma
     names.push_back(format.name);
   }
   return Error{ErrorCode::Usage,
-               fmt::format("unknown {} format '{}': expected one of {}", what, name, fmt::join(names, ", "))};
+               fmt::format("unknown {} format '{}'{}", what, name, DidYouMeanOr(": expected one of ", name, names))};
 }
 
 Error CannotLoad(const FormatRow& row, std::string_view reason) {

@@ -22,14 +22,9 @@ Failure ReportUnknown(const Module& module, const std::string& name, DiagnosticE
   for (const ModuleEntry& entry : module.functions()) {
     if (!Is<ExternFunc>(entry.func)) names.push_back(entry.var->name);
   }
-  const std::optional<std::string_view> nearest = NearestName(name, names);
-  std::string message = fmt::format("the module has no function '{}' to run", name);
-  if (nearest) {
-    message += fmt::format("; did you mean '{}'?", *nearest);
-  } else if (!names.empty()) {
-    message += fmt::format("; it has {}", fmt::join(names, ", "));
-  }
-  diagnostics.Error({}, "unknown-entry", std::move(message));
+  diagnostics.Error(
+      {}, "unknown-entry",
+      fmt::format("the module has no function '{}' to run{}", name, DidYouMeanOr("; it has ", name, names)));
   return Failure{ErrorCode::Usage};
 }
 

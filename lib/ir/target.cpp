@@ -106,11 +106,6 @@ const TargetOption* FindOption(const TargetKind& kind, std::string_view name) {
   return own ? own : FindIn(CommonTargetOptions(), name);
 }
 
-std::string UnknownName(std::string message, std::string_view name, const std::vector<std::string_view>& known) {
-  if (const auto nearest = NearestName(name, known)) message += fmt::format("; did you mean '{}'?", *nearest);
-  return message;
-}
-
 std::vector<std::string_view> KindsAndTags() {
   std::vector<std::string_view> names;
   for (const TargetKind& kind : TargetKinds()) names.push_back(kind.name);
@@ -118,11 +113,17 @@ std::vector<std::string_view> KindsAndTags() {
   return names;
 }
 
+std::string DescribeUnknownTarget(std::string_view name) {
+  const std::string meant = DidYouMean(name, KindsAndTags());
+  return fmt::format("unknown target '{}'{}", name,
+                     meant.empty() ? ": expected a kind, such as llvm, c or cuda, or a tag" : meant);
+}
+
 std::string UnknownOption(const TargetKind& kind, std::string_view name) {
   std::vector<std::string_view> names;
   for (const TargetOption& option : kind.options) names.push_back(option.name);
   for (const TargetOption& option : CommonTargetOptions()) names.push_back(option.name);
-  return UnknownName(fmt::format("targets of the kind '{}' have no option '{}'", kind.name, name), name, names);
+  return fmt::format("targets of the kind '{}' have no option '{}'{}", kind.name, name, DidYouMean(name, names));
 }
 
 // A target in the form of options.
@@ -138,7 +139,7 @@ class OptionReader {
     if (words.empty()) return Fail({0, text_.size()}, "a target begins with its kind, such as 'llvm'");
     const std::string_view name = words[0].In(text_);
     kind_ = FindTargetKind(name);
-    if (!kind_) return Fail(words[0], UnknownName(fmt::format("unknown target '{}'", name), name, KindsAndTags()));
+    if (!kind_) return Fail(words[0], DescribeUnknownTarget(name));
     entries_.emplace_back("kind", StrAttr::Get(name));
     for (size_t i = 1; i < words.size(); ++i) {
       const bool has_next = i + 1 < words.size() && text_[words[i + 1].begin] != '-';

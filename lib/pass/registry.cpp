@@ -398,12 +398,11 @@ std::optional<std::string> PassRegistry::Suggest(std::string_view name,
   std::vector<std::string_view> known(others.begin(), others.end());
   for (const auto& [pass, row] : passes_) known.push_back(pass);
   for (const auto& [other, pass] : other_pass_names_) known.push_back(other);
-  for (const PipelineEntry& entry : pipelines_) {
-    if (entry.lowest_level == 0 && entry.highest_level == kMaxOptLevel) known.push_back(entry.name);
-  }
+  for (const PipelineEntry& entry : pipelines_) known.push_back(entry.name);
   for (const PassAlias& alias : aliases_) known.push_back(alias.alias);
   const std::optional<std::string_view> nearest = NearestName(name, known);
   if (!nearest) return std::nullopt;
+  if (*nearest == kDefaultPipeline) return fmt::format("{}<O{}>", kDefaultPipeline, kDefaultOptLevel);
   const auto alias = std::ranges::find(aliases_, *nearest, &PassAlias::alias);
   return std::string(alias == aliases_.end() ? *nearest : alias->pass);
 }

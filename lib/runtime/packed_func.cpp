@@ -56,10 +56,8 @@ Result<HostValue> PackedRegistry::Call(std::string_view name, std::span<const Ho
     PackedCall call(name, args, context);
     return (*func)(call);
   }
-  std::string message = fmt::format("unknown packed function '{}'", name);
-  const std::optional<std::string_view> nearest = NearestName(name, Names());
-  if (nearest) message += fmt::format("; did you mean '{}'?", *nearest);
-  return Error{ErrorCode::SemanticCheck, std::move(message)};
+  return Error{ErrorCode::SemanticCheck,
+               fmt::format("unknown packed function '{}'{}", name, DidYouMean(name, Names()))};
 }
 
 PackedRegistry MakeRuntimePackedFuncs() {

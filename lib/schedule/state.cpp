@@ -215,6 +215,16 @@ std::vector<Ref*> State::BlocksNamed(std::string_view name) {
   return *named;
 }
 
+std::vector<std::string_view> State::BlockNames() const {
+  std::vector<std::string_view> names;
+  by_name_.ForEachInAnyOrder([&](std::string_view name, const std::vector<Ref*>& refs) {
+    const auto has_name = [&](const Ref* ref) { return ref->is_block() && ref->block().name_hint == name; };
+    if (std::ranges::any_of(refs, has_name)) names.push_back(name);
+  });
+  std::ranges::sort(names);
+  return names;
+}
+
 struct State::Difference {
   std::vector<const tir::Stmt*> before, after;
   bool is_inside;  // the block or loop itself keeps its reference, and these are statements of its body

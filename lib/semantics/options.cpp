@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "iropt/support/edit_distance.h"
+
 namespace iropt {
 
 Result<InputKinds> InputKinds::Of(const std::vector<std::string>& words) {
@@ -13,8 +15,9 @@ Result<InputKinds> InputKinds::Of(const std::vector<std::string>& words) {
                  : word == "nonfinite" ? &kinds.non_finite
                                        : nullptr;
     if (kind == nullptr) {
-      return Error{ErrorCode::Usage,
-                   fmt::format("unknown kind of inputs '{}': expected ordinary, special or nonfinite", word)};
+      constexpr std::string_view kKinds[] = {"ordinary", "special", "nonfinite"};
+      return Error{ErrorCode::Usage, fmt::format("unknown kind of inputs '{}'{}", word,
+                                                 DidYouMeanOr(": expected one of ", word, kKinds))};
     }
     *kind = true;
   }

@@ -1,6 +1,7 @@
 #include "iropt/support/edit_distance.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -130,6 +131,13 @@ std::optional<std::string_view> LeastNearestName(std::string_view name, std::spa
 std::string DidYouMean(std::string_view name, std::span<const std::string_view> candidates) {
   const std::optional<std::string_view> nearest = NearestName(name, candidates);
   return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
+}
+
+std::string DidYouMeanOr(std::string_view lead, std::string_view name, std::span<const std::string_view> candidates) {
+  constexpr size_t kMostNames = 16;
+  std::string meant = DidYouMean(name, candidates);
+  if (!meant.empty() || candidates.empty() || candidates.size() > kMostNames) return meant;
+  return fmt::format("{}{}", lead, fmt::join(candidates, ", "));
 }
 
 }  // namespace iropt

@@ -119,13 +119,11 @@ Result<std::string> RenderHelpPage(const ToolDescription& tool, std::string_view
   const auto flag = std::ranges::find(tool.flags, name, &Flag::name);
   if (flag != tool.flags.end()) return RenderFlag(*flag, /*with_details=*/true);
   const std::vector<std::string> pages = Pages(tool);
-  const std::string expected = fmt::format("{}", fmt::join(pages, ", "));
   std::vector<std::string_view> known(pages.begin(), pages.end());
   for (const Flag& other : tool.flags) known.push_back(other.name);
-  const auto nearest = NearestName(name, known);
-  const std::string hint =
-      nearest ? fmt::format("did you mean '{}'?", *nearest) : fmt::format("expected a flag or one of {}", expected);
-  return Error{ErrorCode::Usage, fmt::format("unknown page '{}' of the help; {}", page, hint)};
+  std::string hint = DidYouMean(name, known);
+  if (hint.empty()) hint = fmt::format("; expected a flag or one of {}", fmt::join(pages, ", "));
+  return Error{ErrorCode::Usage, fmt::format("unknown page '{}' of the help{}", page, hint)};
 }
 
 }  // namespace iropt

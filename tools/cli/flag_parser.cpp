@@ -35,7 +35,8 @@ CLI::Validator Number(int64_t least, int64_t most) {
 CLI::Validator OneOf(std::vector<std::string> words) {
   const auto check = [words = std::move(words)](const std::string& text) {
     if (std::ranges::find(words, text) != words.end()) return std::string();
-    return fmt::format("must be one of {}, not '{}'", fmt::join(words, ", "), text);
+    const std::vector<std::string_view> known(words.begin(), words.end());
+    return fmt::format("must be one of {}, not '{}'{}", fmt::join(words, ", "), text, DidYouMean(text, known));
   };
   return CLI::Validator(check, "");
 }

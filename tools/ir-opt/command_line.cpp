@@ -15,6 +15,7 @@
 #include "ir-opt/topics.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/driver.h"
+#include "iropt/pass/registry.h"
 #include "iropt/support/version.h"
 
 namespace iropt {
@@ -139,11 +140,17 @@ std::string DescribeProgram() {
   return fmt::format("{} {}", size, changed.count());
 }
 
+// The name of a flag that only a mode has, or of a pass.
+std::string DescribeOtherName(std::string_view name) {
+  const bool is_pass = PassRegistry::Global().Find(name) != nullptr;
+  return is_pass ? fmt::format("unknown flag '-{0}'; the pass is run by -passes={0}", name) : DescribeFlagOfMode(name);
+}
+
 }  // namespace
 
 Result<CommandLine> ParseRun(const Arguments& arguments, const Mode* mode) {
   CommandLine line;
-  FlagRules rules = mode == nullptr ? FlagRules{.describe = DescribeFlagOfMode} : RulesOf(*mode);
+  FlagRules rules = mode == nullptr ? FlagRules{.describe = DescribeOtherName} : RulesOf(*mode);
   rules.exclusions = kExclusions;
   rules.requirements = kRequirements;
   FlagParser parser(mode == nullptr ? kIrOpt : mode->title, mode == nullptr ? Flags() : mode->flags(), arguments,

@@ -37,6 +37,7 @@ int RunIrOpt(const std::vector<std::string>& arguments) {
   }
   std::vector<std::string> words = arguments;
   if (const Mode* mode = FindMode(words)) return mode->run(*mode, words);
+  if (const Status known = CheckCommand(words); !known.ok()) return ReportUsageError(kIrOpt, known.error());
   const Result<CommandLine> line = ParseWithDefaults(words, ParseWithoutMode);
   if (!line.ok()) return ReportUsageError(kIrOpt, line.error());
   return line->pages.Any() ? RunLineOrPage(*line) : RunLine(*line);

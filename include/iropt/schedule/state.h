@@ -65,6 +65,8 @@ class State {
   std::vector<Ref*> ChildrenOf(const Ref* ref) const;
   // The blocks of this name, in any order.
   std::vector<Ref*> BlocksNamed(std::string_view name);
+  // The names of all blocks, sorted.
+  std::vector<std::string_view> BlockNames() const;
 
   // Replaces a loop by a loop or the realization of a block, or a block by a block. References to statements that occur
   // in the new tree as well stay valid, so do those to loops over the same variables, and those to blocks of `reuse`.

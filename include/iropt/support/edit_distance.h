@@ -21,5 +21,7 @@ std::optional<std::string_view> NearestName(std::string_view name, std::span<con
 std::optional<std::string_view> LeastNearestName(std::string_view name, std::span<const std::string_view> candidates);
 // The end of a message about an unknown name: "; did you mean '...'?" with the name that NearestName finds, or nothing.
 std::string DidYouMean(std::string_view name, std::span<const std::string_view> candidates);
+// As DidYouMean; where no name is near, `lead` and all candidates, if they are few: ": expected one of a, b".
+std::string DidYouMeanOr(std::string_view lead, std::string_view name, std::span<const std::string_view> candidates);
 
 }  // namespace iropt

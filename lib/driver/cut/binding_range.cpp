@@ -83,9 +83,7 @@ class RangeFinder {
       if (param->name() == name)
         return Error{ErrorCode::Usage, fmt::format("'{}' is a parameter: expected the variable of a binding", name)};
     }
-    const std::optional<std::string_view> nearest = NearestName(name, names);
-    return Error{ErrorCode::Usage, fmt::format("it has no binding of '{}'{}", name,
-                                               nearest ? fmt::format("; did you mean '{}'?", *nearest) : "")};
+    return Error{ErrorCode::Usage, fmt::format("it has no binding of '{}'{}", name, DidYouMean(name, names))};
   }
 
   const Function& function_;

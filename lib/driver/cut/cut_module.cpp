@@ -23,9 +23,8 @@ Result<const ModuleEntry*> FindFunction(const Module& module, std::string_view n
   if (const ModuleEntry* entry = module.Find(name)) return entry;
   std::vector<std::string_view> names;
   for (const ModuleEntry& entry : module.functions()) names.push_back(entry.var->name);
-  const std::optional<std::string_view> nearest = NearestName(name, names);
   return Error{ErrorCode::Usage, fmt::format("{}: the module has no function '{}'{}", flag, name,
-                                             nearest ? fmt::format("; did you mean '{}'?", *nearest) : "")};
+                                             DidYouMeanOr("; it has ", name, names))};
 }
 
 // Puts the function into the module under the name, by which code outside knows it, too.

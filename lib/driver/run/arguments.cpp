@@ -91,8 +91,7 @@ Status ArgumentReader::Place(const NamedTensor& named, const std::string& file) 
   } else {
     message += fmt::format("tensor '{}' ({}) is not an input of '{}'", named.name,
                            TypeToString(TypeOfTensor(*named.tensor)), entry_.name());
-    const std::optional<std::string_view> nearest = NearestName(named.name, names);
-    if (nearest) message += fmt::format("; did you mean '{}'?", *nearest);
+    message += DidYouMean(named.name, names);
   }
   compiler_.diagnostics()
       .Error(Location(entry_.function()), "bad-input", std::move(message))

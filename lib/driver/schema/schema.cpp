@@ -1,10 +1,10 @@
 #include "iropt/driver/schema.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "iropt/support/edit_distance.h"
 #include "schema_json.h"
 
 namespace iropt {
@@ -36,8 +36,8 @@ std::vector<std::string_view> SchemaNames() {
 Result<std::string> RenderSchema(std::string_view name, const PassRegistry& registry) {
   const SchemaRow* row = std::ranges::find(kSchemas, name, &SchemaRow::name);
   if (row == std::end(kSchemas))
-    return Error{ErrorCode::Usage, fmt::format("unknown schema '{}' (-print-schema): expected one of {}", name,
-                                               fmt::join(SchemaNames(), ", "))};
+    return Error{ErrorCode::Usage, fmt::format("unknown schema '{}' (-print-schema){}", name,
+                                               DidYouMeanOr(": expected one of ", name, SchemaNames()))};
   schema::Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", row->title}};
   schema.update(row->make(registry));
   return schema.dump(2) + '\n';

@@ -12,6 +12,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/pass/pass.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/transform/pass_calls.h"
 
 namespace iropt {
@@ -35,7 +36,11 @@ std::optional<SizesBySymbol> SymbolsOf(const Function& function, const StatedSiz
   };
   for (const auto& [name, dims] : sizes.shapes) {
     const auto param = std::ranges::find(function.params, name, [](const Var* var) { return var->name(); });
-    if (param == function.params.end()) return fail(fmt::format("there is no parameter '{}'", name));
+    if (param == function.params.end()) {
+      std::vector<std::string_view> names;
+      for (const Var* known : function.params) names.push_back(known->name());
+      return fail(fmt::format("the function has no parameter '{}'{}", name, DidYouMeanOr("; it has ", name, names)));
+    }
     const auto* type = As<TensorType>((*param)->type);
     if (!type || !type->known || type->dims.size() != dims.size())
       return fail(fmt::format("parameter '{}' is not a tensor of {} dimensions", name, dims.size()));

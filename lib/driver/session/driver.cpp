@@ -368,9 +368,9 @@ class Run {
     const std::vector<std::string> asked = debug_output_->Asked();
     const std::vector<std::string_view> known(asked.begin(), asked.end());
     for (const std::string& channel : debug_output_->Unused()) {
-      std::string message = fmt::format("-debug-only: no code of channel '{}' ran", channel);
-      if (const auto nearest = NearestName(channel, known)) message += fmt::format("; did you mean '{}'?", *nearest);
-      compiler_.diagnostics().Warning({}, "unused-channel", std::move(message));
+      compiler_.diagnostics().Warning({}, "unused-channel",
+                                      fmt::format("-debug-only: no code of channel '{}' ran{}", channel,
+                                                  DidYouMeanOr("; code ran of ", channel, known)));
     }
   }
 

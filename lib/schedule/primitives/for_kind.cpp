@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/support/edit_distance.h"
 #include "moved_block.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
@@ -178,10 +179,13 @@ Status ApplyVectorize(PrimitiveCall& call, const args::Vectorize<Resolved>& args
   return Parallelize(call.state(), args.loop, tir::ForKind::kVectorized, "vectorize", {});
 }
 
+constexpr std::string_view kThreadAxes[] = {"blockIdx.x",  "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y",
+                                            "threadIdx.z", "vthread.x",  "vthread.y",  "vthread.z"};
+
 Status ApplyBind(PrimitiveCall& call, const args::Bind<Resolved>& args) {
   const std::string& thread = args.thread_axis;
   if (ThreadTag::Of(thread).rank == ThreadRank::kUnknown)
-    return call.Refuse(fmt::format("unknown thread axis '{}'", thread));
+    return call.Refuse(fmt::format("unknown thread axis '{}'{}", thread, DidYouMean(thread, kThreadAxes)));
   if (!IsVirtualThreadTag(thread)) IROPT_RETURN_IF_ERROR(CheckAxisIsFree(call.state(), args.loop, thread));
   return Parallelize(call.state(), args.loop, tir::ForKind::kThreadBinding, "bind", thread);
 }

@@ -1,6 +1,7 @@
 // Finding blocks and loops.
 #include <fmt/format.h>
 
+#include "iropt/support/edit_distance.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/stmt_tools.h"
@@ -14,7 +15,9 @@ Status ApplyGetBlock(PrimitiveCall& call, const args::GetBlock<Resolved>& args) 
   State* state = call.schedule().StateOf(function);
   if (!state) return call.Refuse(fmt::format("the module has no PrimFunc '{}' with a block to schedule", function));
   const std::vector<Ref*> found = state->BlocksNamed(name);
-  if (found.empty()) return call.Refuse(fmt::format("unknown block '{}'", name));
+  if (found.empty())
+    return call.Refuse(
+        fmt::format("unknown block '{}'{}", name, DidYouMeanOr("; the function has ", name, state->BlockNames())));
   if (found.size() > 1) return call.Refuse(fmt::format("there are {} blocks '{}': expected one", found.size(), name));
   call.Return(*state, found[0]);
   return {};

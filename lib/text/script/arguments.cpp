@@ -37,10 +37,8 @@ bool BindArguments(const PyArgs& args, std::string_view what, std::span<const st
   for (const PyKeyword& k : args.keywords) {
     const size_t i = static_cast<size_t>(std::find(names.begin(), names.end(), k.name) - names.begin());
     if (i == names.size()) {
-      const auto near = NearestName(k.name, names);
       return fail(k.span, "unknown-argument",
-                  near ? fmt::format("{} has no argument '{}'; did you mean '{}'?", what, k.name, *near)
-                       : fmt::format("{} has no argument '{}'", what, k.name));
+                  fmt::format("{} has no argument '{}'{}", what, k.name, DidYouMean(k.name, names)));
     }
     if (out[i])
       return fail(k.span, "repeated-argument", fmt::format("the argument '{}' of {} is given twice", k.name, what));

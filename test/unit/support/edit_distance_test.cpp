@@ -4,6 +4,7 @@
 #include <array>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "catch.h"
 
@@ -75,6 +76,16 @@ TEST_CASE("a short name is near to those with a letter in common", "[support]") 
 TEST_CASE("of equally near names the first is taken", "[support]") {
   constexpr std::array<std::string_view, 2> kNames = {"abcx", "abcy"};
   CHECK(NearestName("abcz", kNames) == "abcx");
+}
+
+TEST_CASE("where no name is near, a few names are listed, and many are not", "[support]") {
+  constexpr std::array<std::string_view, 2> kNames = {"batch", "length"};
+  CHECK(DidYouMeanOr("; it has ", "bacth", kNames) == "; did you mean 'batch'?");
+  CHECK(DidYouMeanOr("; it has ", "channels", kNames) == "; it has batch, length");
+  CHECK(DidYouMeanOr("; it has ", "channels", {}).empty());
+  const std::vector<std::string_view> many(17, "length");
+  CHECK(DidYouMeanOr("; it has ", "channels", many).empty());
+  CHECK(DidYouMeanOr("; it has ", "lenght", many) == "; did you mean 'length'?");
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // ir-opt list WHAT: passes, instruments and so on, with those of plugins.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -74,7 +73,7 @@ Status TakeWhat(ListLine& line) {
     std::vector<std::string_view> names;
     for (const Catalog& row : kCatalogs) names.push_back(row.name);
     return Error{ErrorCode::Usage,
-                 fmt::format("unknown list '{}': expected one of {}", line.what, fmt::join(names, ", "))};
+                 fmt::format("unknown list '{}'{}", line.what, DidYouMeanOr(": expected one of ", line.what, names))};
   }
   if (line.form_word == "markdown" && line.what != "passes")
     return Error{ErrorCode::Usage, fmt::format("the list of {} is not written as markdown", line.what)};
@@ -131,10 +130,8 @@ Result<std::string> OnlyEntriesWith(std::string_view word, std::string_view text
     begin = end;
   }
   if (!found.empty()) return std::string(text.substr(0, head)) + found;
-  const auto nearest = NearestName(word, names);
-  const std::string hint = nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
-  return Error{ErrorCode::Usage,
-               fmt::format("none of the {} has '{}' in its name or description{}", catalog.name, word, hint)};
+  return Error{ErrorCode::Usage, fmt::format("none of the {} has '{}' in its name or description{}", catalog.name, word,
+                                             DidYouMean(word, names))};
 }
 
 // Lists are as wide as they are where programs read them.

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/arguments.h"
 #include "ir-opt/flag_table.h"
 #include "ir-opt/topics.h"
+#include "iropt/support/edit_distance.h"
 
 namespace iropt {
 
@@ -67,6 +70,18 @@ const Mode* FindMode(std::vector<std::string>& words) {
   if (!expanded.ok()) return nullptr;  // as the parser will say
   const auto* mode = std::ranges::find_if(kModes, [&](const Mode* row) { return IsSelected(*row, *expanded); });
   return mode == std::end(kModes) ? nullptr : *mode;
+}
+
+Status CheckCommand(const std::vector<std::string>& words) {
+  if (words.empty()) return {};
+  const std::string& word = words.front();
+  std::error_code error;
+  if (word.find_first_of("-@./") != std::string::npos || std::filesystem::exists(word, error)) return {};
+  std::vector<std::string_view> names;
+  for (const Mode* mode : kModes) names.push_back(mode->name);
+  const std::string meant = DidYouMean(word, names);
+  return meant.empty() ? Status()
+                       : Error{ErrorCode::Usage, fmt::format("no file or command is called '{}'{}", word, meant)};
 }
 
 std::span<const Flag> FlagsOfLine(std::string_view line) {

@@ -49,6 +49,8 @@ std::span<const Mode* const> Modes();
 
 // The mode of a command line; null: it runs a pipeline. Removes the name of the mode from the words.
 const Mode* FindMode(std::vector<std::string>& words);
+// Fails if the first word is not a file, and seems to be a misspelled name of a mode.
+Status CheckCommand(const std::vector<std::string>& words);
 // The flags of the mode of a command line that is typed, which begins with the name of the tool.
 std::span<const Flag> FlagsOfLine(std::string_view line);
 

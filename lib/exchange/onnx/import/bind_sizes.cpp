@@ -1,11 +1,13 @@
 #include "exchange/onnx/import/bind_sizes.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+
+#include "iropt/support/edit_distance.h"
 
 namespace iropt::onnx {
 
@@ -20,7 +22,7 @@ class SizeBinder {
     for (const auto& [name, size] : sizes.symbols) Bind(name, size);
     if (ok_) BindGraph(model_.graph);
     for (const auto& [name, size] : sizes.symbols) {
-      if (ok_ && !used_.contains(name)) Fail(fmt::format("the model has no dimension '{}'", name));
+      if (ok_ && !used_.contains(name)) Fail(DescribeUnknown(name));
     }
     return ok_;
   }
@@ -31,7 +33,7 @@ class SizeBinder {
     if (input == model_.graph.inputs.end()) {
       std::vector<std::string_view> names;
       for (const ValueInfo& known : model_.graph.inputs) names.push_back(known.name);
-      return Fail(fmt::format("the model has no input '{}'; it has {}", name, fmt::join(names, ", ")));
+      return Fail(fmt::format("the model has no input '{}'{}", name, DidYouMeanOr("; it has ", name, names)));
     }
     ValueType& type = input->type;
     if (!type.has_shape) {
@@ -58,6 +60,11 @@ class SizeBinder {
       Fail(fmt::format("dimension '{}' has two sizes: {} and {}", name, known->second, size));
   }
 
+  std::string DescribeUnknown(const std::string& name) const {
+    const std::vector<std::string_view> known(unbound_.begin(), unbound_.end());
+    return fmt::format("the model has no dimension '{}'{}", name, DidYouMeanOr("; it has ", name, known));
+  }
+
   void BindGraph(GraphProto& graph) {
     for (auto* infos : {&graph.inputs, &graph.outputs, &graph.value_infos}) {
       for (ValueInfo& info : *infos) BindType(info.type);
@@ -71,8 +78,12 @@ class SizeBinder {
 
   void BindType(ValueType& type) {
     for (Dim& dim : type.dims) {
-      const auto known = dim.param.empty() ? values_.end() : values_.find(dim.param);
-      if (known == values_.end()) continue;
+      if (dim.param.empty()) continue;
+      const auto known = values_.find(dim.param);
+      if (known == values_.end()) {
+        unbound_.insert(dim.param);
+        continue;
+      }
       dim.value = known->second;
       dim.param = {};
       used_[known->first] = true;
@@ -89,6 +100,7 @@ class SizeBinder {
   DiagnosticEngine& diagnostics_;
   std::map<std::string, int64_t, std::less<>> values_;
   std::map<std::string, bool, std::less<>> used_;
+  std::set<std::string_view> unbound_;  // the dimensions that have no size
   bool ok_ = true;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "exchange/onnx/import/function_importer.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
@@ -92,8 +93,12 @@ class PartSelector {
   }
 
   bool Has(std::string_view name) {
-    return values_.contains(name) || constants_.contains(name) ||
-           Fail(fmt::format("the model has no value '{}'", name));
+    if (values_.contains(name) || constants_.contains(name)) return true;
+    std::vector<std::string_view> known;
+    for (const LookupSet<std::string_view>* names : {&values_, &constants_})
+      names->ForEachInAnyOrder([&known](std::string_view value) { known.push_back(value); });
+    std::ranges::sort(known);
+    return Fail(fmt::format("the model has no value '{}'{}", name, DidYouMean(name, known)));
   }
 
   std::vector<ValueInfo> Describe(const std::vector<std::string>& names) {

@@ -15,6 +15,7 @@
 #include "iropt/op/op.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/runtime/value.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt {
@@ -53,8 +54,8 @@ class RuleReader {
     for (const OptionValue::Entry& entry : description.entries()) {
       constexpr std::string_view kKeys[] = {"name", "variables", "pattern", "replacement", "changes"};
       if (std::ranges::find(kKeys, entry.key) == std::end(kKeys)) {
-        return Fail(fmt::format("unknown key '{}' in a rule: expected name, variables, pattern, replacement or changes",
-                                entry.key));
+        return Fail(fmt::format("unknown key '{}' in a rule{}", entry.key,
+                                DidYouMeanOr(": expected one of ", entry.key, kKeys)));
       }
     }
     const std::string* name = StringAt(description, "name");

@@ -85,10 +85,9 @@ class CompiledCaller : private ExprRewriter<CompiledCaller> {
 
 void ReportUnknownCompiler(const ModuleEntry& entry, std::string_view compiler, DiagnosticEngine& diagnostics) {
   const std::vector<std::string_view> known = CodeGeneratorNames();
-  std::string message =
-      fmt::format("no plugin has a code generator '{}', which function '{}' is for", compiler, entry.var->name);
-  if (const auto nearest = NearestName(compiler, known)) message += fmt::format("; did you mean '{}'?", *nearest);
-  diagnostics.Error(Location(*entry.func), "pass-failed", std::move(message));
+  diagnostics.Error(Location(*entry.func), "pass-failed",
+                    fmt::format("no plugin has a code generator '{}', which function '{}' is for{}", compiler,
+                                entry.var->name, DidYouMean(compiler, known)));
 }
 
 // The results of the generators, in the order of the names of the compilers.

@@ -91,10 +91,8 @@ class Differentiator {
     }
     std::vector<std::string_view> known;
     for (const ModuleEntry& other : module_.functions()) known.push_back(other.var->name);
-    std::string message = fmt::format("the module has no function '{}'", request_.function);
-    if (const auto nearest = NearestName(request_.function, known))
-      message += fmt::format("; did you mean '{}'?", *nearest);
-    Fail(request_.function_span, std::move(message));
+    Fail(request_.function_span, fmt::format("the module has no function '{}'{}", request_.function,
+                                             DidYouMeanOr("; it has ", request_.function, known)));
     return nullptr;
   }
 

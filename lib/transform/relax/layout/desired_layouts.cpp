@@ -107,9 +107,7 @@ class OptionReader {
     std::string message = fmt::format("must be about operators that have a layout choice, {}, not about '{}'",
                                       fmt::join(names, ", "), entry.key);
     const bool in_script = entry.key.starts_with("R.");
-    const std::optional<std::string_view> nearest =
-        NearestName(fmt::format("relax.{}", in_script ? entry.key.substr(2) : entry.key), names);
-    if (nearest) message += fmt::format("; did you mean '{}'?", *nearest);
+    message += DidYouMean(fmt::format("relax.{}", in_script ? entry.key.substr(2) : entry.key), names);
     Refuse(entry.key_span, message);
   }
 

@@ -220,10 +220,9 @@ class ParamMatcher {
     const bool from_file = unknown.size() > 1 && unknown[0]->span == unknown[1]->span;
     for (const TensorOption* tensor : unknown) {
       const std::string& name = tensor->param.empty() ? tensor->named.name : tensor->param;
-      const auto nearest = NearestName(name, known);
       const std::string others = from_file ? fmt::format(", nor {} other names of the file", unknown.size() - 1) : "";
-      Fail(tensor->span, fmt::format("function '{}' has no parameter '{}'{}{}", name_, name, others,
-                                     nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
+      Fail(tensor->span,
+           fmt::format("function '{}' has no parameter '{}'{}{}", name_, name, others, DidYouMean(name, known)));
       if (from_file) return;
     }
   }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "iropt/ir/tir/expr.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/transform/options/BindSymbolicVars.h"
 #include "transform/relax/util/missing_function.h"
 
@@ -72,6 +74,7 @@ class ModuleBinder {
   const Function* Bind(const Function& function, const Module& module, Workspace& workspace) {
     const std::vector<const tir::Var*> defined_vars = BoundSymVars(&function);
     SymVarMap values;
+    for (const tir::Var* defined : defined_vars) known_.insert(defined->name);
     for (NamedValue& named : values_) {
       const tir::Var* var = nullptr;
       for (const tir::Var* defined : defined_vars) {
@@ -95,18 +98,22 @@ class ModuleBinder {
 
   bool CheckAllUsed() {
     bool all = true;
+    const std::vector<std::string_view> known(known_.begin(), known_.end());
+    const std::string who =
+        function_.empty() ? "no Relax function defines a" : fmt::format("function '{}' defines no", function_);
+    const std::string_view lead = function_.empty() ? "; they define " : "; it defines ";
     for (const NamedValue& named : values_) {
       if (named.used) continue;
       all = false;
-      diagnostics_.Error(named.span, "pass-failed",
-                         function_.empty()
-                             ? fmt::format("no Relax function defines a symbolic variable '{}'", named.name)
-                             : fmt::format("function '{}' defines no symbolic variable '{}'", function_, named.name));
+      diagnostics_.Error(
+          named.span, "pass-failed",
+          fmt::format("{} symbolic variable '{}'{}", who, named.name, DidYouMeanOr(lead, named.name, known)));
     }
     return all;
   }
 
   std::vector<NamedValue> values_;
+  std::set<std::string_view> known_;  // variables of the functions
   std::string function_;
   SourceSpan function_span_;
   DiagnosticEngine& diagnostics_;

@@ -25,6 +25,7 @@
 #include "iropt/ir/tir/expr.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/support/lookup.h"
 #include "iropt/transform/options/UpdateParamStructInfo.h"
 #include "iropt/transform/relax/structure/infer_types.h"
@@ -94,7 +95,11 @@ class ParamUpdater {
     for (const OptionValue::Entry& entry : *types.as_dict()) {
       const auto param = std::ranges::find(function.params, entry.key, &Var::name);
       if (param == function.params.end()) {
-        ok = Fail(entry.key_span, "pass-failed", fmt::format("the function has no parameter '{}'", entry.key));
+        std::vector<std::string_view> names;
+        for (const Var* known : function.params) names.push_back(known->name());
+        ok = Fail(entry.key_span, "pass-failed",
+                  fmt::format("the function has no parameter '{}'{}", entry.key,
+                              DidYouMeanOr("; it has ", entry.key, names)));
         continue;
       }
       const TextReader::Place here{place.module, place.workspace, place.diagnostics, entry.value.span()};

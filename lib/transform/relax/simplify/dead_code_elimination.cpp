@@ -291,9 +291,9 @@ bool EntryFunctions(const Module& module, std::span<const std::string> names, So
     }
     std::vector<std::string_view> known;
     for (const ModuleEntry& entry : module.functions()) known.push_back(entry.var->name);
-    std::string message = fmt::format("the module has no entry function '{}'", name);
-    if (const auto nearest = NearestName(name, known)) message += fmt::format("; did you mean '{}'?", *nearest);
-    diagnostics.Error(names_span, "pass-failed", std::move(message));
+    diagnostics.Error(
+        names_span, "pass-failed",
+        fmt::format("the module has no entry function '{}'{}", name, DidYouMeanOr("; it has ", name, known)));
     ok = false;
   }
   return ok;
