@@ -47,9 +47,15 @@ class Cloner::Impl final : public TypeMapper {
   };
 
   const Node* ClonePrim(const PrimExpr* expr, bool define) {
-    if (const auto* var = As<tir::Var>(expr)) return var->context_owned() ? MapSymVar(var) : CloneVar(var, define);
-    if (expr->interned()) return options_.fresh_sym_vars || maps_sym_vars_ ? Map(expr) : expr;
-    return CloneOnce(expr);
+    if (const auto* var = As<tir::Var>(expr)) {
+      if (!var->context_owned()) return CloneVar(var, define);
+      const bool owns = options_.own_sym_vars && (var->flags & tir::Var::kIndexMapParam) == 0;
+      return owns ? CloneVar(var, /*define=*/true) : MapSymVar(var);
+    }
+    if (!expr->interned()) return CloneOnce(expr);
+    // The copy of an expression with other variables is not the one of the context.
+    if (options_.own_sym_vars) return expr->has_sym_var() ? CloneOnce(expr) : expr;
+    return options_.fresh_sym_vars || maps_sym_vars_ ? Map(expr) : expr;
   }
 
   const Node* CloneExpr(const Expr* expr, bool define) {
@@ -85,6 +91,8 @@ class Cloner::Impl final : public TypeMapper {
   const Node* CloneExact(const X* node) {
     DefineVarsOf(*node);
     X copy = *node;
+    if constexpr (std::is_base_of_v<PrimExpr, X>)
+      copy.flags &= static_cast<uint8_t>(~(PrimExpr::kInterned | PrimExpr::kHasSymVar));
     CloneFields(copy);
     return workspace_.New<X>(copy);
   }
@@ -208,6 +216,7 @@ class Cloner::Impl final : public TypeMapper {
   }
 
   const PrimExpr* MapSymVar(const tir::Var* var) override {
+    if (options_.own_sym_vars) return var;
     if (const Node* mapped = Find(var)) return static_cast<const PrimExpr*>(mapped);
     if (!options_.fresh_sym_vars || (var->flags & tir::Var::kIndexMapParam) != 0) return var;
     const tir::Var* fresh = IRContext::Current().NewSymVar(NameOf(var, var->name), var->dtype, var->is_size_var());

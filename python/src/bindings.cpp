@@ -14,6 +14,7 @@
 #include "running.h"
 #include "schedule.h"
 #include "tensor.h"
+#include "tensor_exprs.h"
 
 namespace {
 
@@ -47,5 +48,6 @@ PYBIND11_MODULE(_iropt, m) {
   iropt::python::AddAnalyses(m);
   iropt::python::AddRunning(m);
   iropt::python::AddSchedules(m);
+  iropt::python::AddTensorExprs(m);
   RefusePickling(m);
 }

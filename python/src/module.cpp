@@ -13,6 +13,7 @@
 #include "iropt/analysis/well_formed.h"
 #include "iropt/driver/foreign_files.h"
 #include "iropt/exchange/formats.h"
+#include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/file.h"
@@ -256,12 +257,19 @@ std::string VerifyText(const PyModule& self) {
 
 }  // namespace
 
+const PrimFunc* CopyPrimFunc(const PrimFunc* func, Workspace& workspace) {
+  PrimFunc copy = *To<PrimFunc>(CloneFunction(func, workspace, {.own_sym_vars = true}));
+  copy.type = PrimFuncType(&copy);
+  return workspace.New<PrimFunc>(copy);
+}
+
 StoredFunction StoreFunction(const NodeRef& ref) {
   const auto* func = As<BaseFunc>(ref.node);
   if (func == nullptr) throw py::type_error("expected a function");
   if (ref.keep->storage != nullptr) return {func, ref.keep->storage};
   Workspace workspace;
-  const BaseFunc* copy = CloneFunction(func, workspace);
+  const auto* prim = As<PrimFunc>(func);
+  const BaseFunc* copy = prim != nullptr ? CopyPrimFunc(prim, workspace) : CloneFunction(func, workspace);
   return {copy, workspace.Finish()};
 }
 

@@ -65,6 +65,8 @@ struct StoredFunction {
   FuncStorageRef storage;
 };
 StoredFunction StoreFunction(const NodeRef& ref);
+// A copy of the function, whose symbolic variables, which code that Python makes has, are variables of its own.
+const PrimFunc* CopyPrimFunc(const PrimFunc* func, Workspace& workspace);
 
 void AddModuleType(py::module_& m);
 
