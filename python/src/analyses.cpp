@@ -10,6 +10,7 @@
 #include "errors.h"
 #include "iropt/analysis/tir/reshape_pattern.h"
 #include "iropt/arith/analyzer.h"
+#include "iropt/arith/int_set.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/dispatch.h"
 #include "iropt/op/op.h"
@@ -152,6 +153,38 @@ class PyAnalyzer {
   void Bind(const NodeRef& var, const NodeRef& value) {
     With([&](Build& build) { analyzer_.Bind(To<tir::Var>(Expr(var, build)), Expr(value, build)); });
   }
+  // ---- Bounds; what is unbounded is int64's least and greatest value
+  std::pair<int64_t, int64_t> Bound(const NodeRef& ref) {
+    return With([&](Build& build) {
+      const arith::IntBound bound = analyzer_.Bound(Expr(ref, build));
+      return std::pair(bound.min, bound.max);
+    });
+  }
+  void SetBound(const NodeRef& var, int64_t min, int64_t max) {
+    With([&](Build& build) { analyzer_.bounds().SetBound(To<tir::Var>(Expr(var, build)), {min, max}); });
+  }
+  std::pair<int64_t, int64_t> Modular(const NodeRef& ref) {
+    return With([&](Build& build) {
+      const arith::ModularSet set = analyzer_.bounds().Modular(Expr(ref, build));
+      return std::pair(set.coeff, set.base);
+    });
+  }
+  // The ends of the set of values while variables run from a least to a greatest value; None is unbounded.
+  py::tuple IntSet(const NodeRef& ref, const py::list& domains) {
+    return With([&](Build& build) {
+      arith::VarDomains vars;
+      for (py::handle item : domains) {
+        const auto parts = py::reinterpret_borrow<py::tuple>(item);
+        vars.insert_or_assign(To<tir::Var>(ToNode(parts[0], build)),
+                              arith::IntervalSet::Interval(ToPrim(parts[1], build), ToPrim(parts[2], build)));
+      }
+      const arith::IntervalSet set = arith::EvalSet(Expr(ref, build), vars, analyzer_);
+      const auto end = [&](const PrimExpr* value) {
+        return value == nullptr ? py::object(py::none()) : ToPython(build.Made(analyzer_.Simplify(value)));
+      };
+      return py::make_tuple(end(set.min()), end(set.max()), set.is_nothing());
+    });
+  }
   void Push(const NodeRef& condition) {
     With([&](Build& build) {
       constraints_.push_back(std::make_unique<arith::Analyzer::Constraint>(analyzer_, Expr(condition, build)));
@@ -188,6 +221,10 @@ void AddAnalyses(py::module_& m) {
       .def("can_prove", &PyAnalyzer::CanProve)
       .def("bind_range", &PyAnalyzer::BindRange)
       .def("bind", &PyAnalyzer::Bind)
+      .def("bound", &PyAnalyzer::Bound)
+      .def("set_bound", &PyAnalyzer::SetBound)
+      .def("modular", &PyAnalyzer::Modular)
+      .def("int_set", &PyAnalyzer::IntSet)
       .def("push", &PyAnalyzer::Push)
       .def("pop", &PyAnalyzer::Pop);
   m.def("children", &Children);

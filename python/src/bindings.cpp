@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "graph_builder.h"
 #include "iropt/support/version.h"
+#include "iter_maps.h"
 #include "make_node.h"
 #include "module.h"
 #include "node.h"
@@ -46,6 +47,7 @@ PYBIND11_MODULE(_iropt, m) {
   iropt::python::AddPasses(m);
   iropt::python::AddGraphBuilding(m);
   iropt::python::AddAnalyses(m);
+  iropt::python::AddIterMaps(m);
   iropt::python::AddRunning(m);
   iropt::python::AddSchedules(m);
   iropt::python::AddTensorExprs(m);

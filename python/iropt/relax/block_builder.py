@@ -110,21 +110,33 @@ class BlockBuilder:
     def emit_normalized(self, binding):
         self._builder.emit_normalized(binding)
 
-    def call_te(self, func, *args, primfunc_name_hint=None, te_grad_name=None, primfunc_attrs=None, **kwargs):
-        """A call of a new PrimFunc that computes what a function of topi does."""
-        del te_grad_name
-        from .emit_te import legalized
+    def call_te(self, func, *args, primfunc_name_hint=None, te_grad_name=None, te_grad_kwargs=None, **kwargs):
+        """A call of a new PrimFunc that computes what a function on tensors does.
 
-        call = func(*args, **kwargs)
-        if not isinstance(call, ir.RelaxExpr):
-            raise ir.Error(f"{func.__name__} is not a function of topi that is an operator of Relax")
-        prim_func, call_by = legalized(call)
-        if primfunc_attrs:
-            prim_func = prim_func.with_attr(primfunc_attrs)
-        return call_by(self.add_func(prim_func, primfunc_name_hint or func.__name__))
+        Args:
+            func: the function, of tensors of te, which gives one or several of them.
+            args, kwargs: its arguments, with expressions of Relax in the place of tensors. `primfunc_attrs` has attributes
+                of the PrimFunc.
+            primfunc_name_hint: the name of the PrimFunc; that of the function if it is not given.
+            te_grad_name, te_grad_kwargs: the function that computes the gradient, which call_tir_with_grad names.
+
+        Returns: the call.
+        """
+        from . import op
+        from .te_call import gen_call_tir_inputs
+
+        prim_func, call_args, types, tir_vars = gen_call_tir_inputs(func, *args, **kwargs)
+        name = self.add_func(prim_func, primfunc_name_hint or func.__name__)
+        types = types[0] if len(types) == 1 else types
+        if te_grad_name is not None:
+            return op.call_tir_with_grad(name, _tuple(call_args), out_sinfo=types, te_grad_name=te_grad_name,
+                                         te_grad_kwargs=te_grad_kwargs)
+        return op.call_tir(name, call_args, types, tir_vars)
 
     def emit_te(self, func, *args, **kwargs):
-        return self.emit(self.call_te(func, *args, **kwargs))
+        """Binds a new variable to the call that call_te makes and returns it."""
+        name_hint = kwargs.pop("name_hint", "")
+        return self.emit(self.call_te(func, *args, **kwargs), name_hint)
 
     def emit_func_output(self, output, params=None):
         """Ends the function with its result."""
@@ -185,3 +197,9 @@ class BlockBuilder:
 
 def _expression(value):
     return value if isinstance(value, Node) else native.to_expr(tuple(value) if isinstance(value, list) else value)
+
+
+def _tuple(values):
+    from . import Tuple
+
+    return Tuple(list(values))

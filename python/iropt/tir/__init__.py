@@ -5,6 +5,7 @@ from .expr import *  # noqa: F401,F403
 from .expr import Call, convert, of_texts
 from .function import IndexMap, PrimFunc  # noqa: F401
 from .op import *  # noqa: F401,F403
+from .reducers import *  # noqa: F401,F403
 from .stmt import *  # noqa: F401,F403
 
 _script_prefix_ = "T"

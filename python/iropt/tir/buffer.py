@@ -142,6 +142,11 @@ class CommReducer(Object):
 
     __slots__ = ()
 
+    def __new__(cls, lhs, rhs, result, identity_element, span=None):
+        del span
+        return make("CommReducer", lhs=list(lhs), rhs=list(rhs), result=list(result),
+                    identity_element=list(identity_element))
+
 
 @node("DataProducer")
 class DataProducer(Object):

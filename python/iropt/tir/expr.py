@@ -175,6 +175,11 @@ def _binary(kind, a, b):
         from ..script._names import operation
 
         return operation(_SYMBOLS[kind], a, b)
+    # A tensor takes part as a whole.
+    if hasattr(b, "_tensor_operation_"):
+        return b._tensor_operation_(kind, a, b)
+    if hasattr(a, "_tensor_operation_"):
+        return a._tensor_operation_(kind, a, b)
     return native.binary(_KIND[kind], a, b)
 
 
@@ -424,6 +429,14 @@ class ProducerLoad(PrimExpr):
 
     __slots__ = ()
 
+    def __new__(cls, producer, indices, span=None):
+        del span
+        if hasattr(producer, "_tensor_operation_"):
+            from ..te.tensor import load
+
+            return load(producer, indices)
+        return make("ProducerLoad", producer=producer, indices=list(indices), dtype=producer.dtype)
+
 
 @node("Ramp")
 class Ramp(PrimExpr):
@@ -459,3 +472,9 @@ class Reduce(PrimExpr):
     """A reduction over axes."""
 
     __slots__ = ()
+
+    def __new__(cls, combiner, src, rdom, condition, value_index, init=None, span=None):
+        del span
+        source = list(src)
+        return make("Reduce", combiner=combiner, source=source, axis=list(rdom), condition=condition,
+                    value_index=value_index, init=list(init or []), dtype=source[value_index].dtype)

@@ -1,0 +1,76 @@
+"""PrimFuncs of tensor expressions."""
+from .. import tir
+from .._core import native
+from .tensor import ComputeOp, ExternOp, PlaceholderOp, Tensor
+
+
+def _ordered(tensors):
+    """The operations that tensors need, each after those whose results it reads."""
+    order, seen = [], set()
+    stack = [(tensor.op, False) for tensor in reversed(tensors)]
+    while stack:
+        op, is_done = stack.pop()
+        if is_done:
+            order.append(op)
+        elif id(op) not in seen:
+            seen.add(id(op))
+            stack.append((op, True))
+            stack.extend((tensor.op, False) for tensor in reversed(op.input_tensors))
+    return order
+
+
+class _Names:
+    """Names of blocks: a name that is taken gets "_" and a number."""
+
+    def __init__(self):
+        self._used = {}
+
+    def unique(self, name):
+        name = name.replace(".", "_").replace(" ", "_")
+        fresh = name
+        while fresh in self._used:
+            self._used[name] += 1
+            fresh = f"{name}_{self._used[name]}"
+        self._used[fresh] = 0
+        return fresh
+
+
+def _stage(op, names):
+    """The operation as native.create_prim_func takes it: see python/src/tensor_exprs.cpp."""
+    outputs = [tensor._node_() for tensor in op.outputs]
+    if isinstance(op, ExternOp):
+        return (names.unique(op.name), [tensor._node_() for tensor in op.inputs], op.input_placeholders, outputs,
+                op.output_placeholders, op.body, op.attrs)
+    blocks = [op.name] if len(op.reduce_axis) else [tensor.name for tensor in op.outputs]
+    return ([names.unique(name) for name in blocks], op.axis, op.reduce_axis, op.body, outputs, op.attrs)
+
+
+def create_prim_func(ops, index_dtype_override=None):
+    """The PrimFunc that computes tensors.
+
+    Args:
+        ops: the parameters in their order: input and result tensors, and scalar variables.
+        index_dtype_override: the dtype of all indices, such as "int64"; that of the shapes if it is not given.
+
+    Returns: the function. Its variables are its own: another call on the same tensors gives other ones.
+    """
+    args = list(ops) if isinstance(ops, (list, tuple)) else [ops]
+    for arg in args:
+        if not isinstance(arg, (Tensor, tir.Var)):
+            raise TypeError(f"a parameter of a function of tensors is a tensor or a variable, not {type(arg).__name__}")
+    tensors = [arg for arg in args if isinstance(arg, Tensor)]
+    names, stages = _Names(), []
+    order = _ordered(tensors)
+    for op in order:
+        if not isinstance(op, (PlaceholderOp, ComputeOp, ExternOp)):
+            raise TypeError(f"Unsupported Operation: {type(op).__name__}. Only te.placeholder and te.compute are allowed "
+                            "for now.")
+    for op in order:
+        if isinstance(op, PlaceholderOp):
+            if not any(op is tensor.op for tensor in tensors):
+                raise ValueError(f"The operation {op} produces tensor {op.output(0)}, but this tensor does not appear as a "
+                                 f"function argument.  The function accepts arguments {args}")
+        else:
+            stages.append(_stage(op, names))
+    return native.create_prim_func([arg._node_() if isinstance(arg, Tensor) else arg for arg in args], stages,
+                                   index_dtype_override)
