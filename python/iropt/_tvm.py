@@ -1,6 +1,7 @@
 """The names of the package tvm, for programs that were written for it."""
 from . import arith, instrument, ir, relax, runtime, script, target, te, testing, tir, topi  # noqa: F401
 from ._core import Error
+from ._dtype import DataType, DataTypeCode  # noqa: F401
 from .ir import IRModule, assert_structural_equal, structural_equal, structural_hash  # noqa: F401
 from .ir import transform  # noqa: F401
 from .ir.transform import Pipeline

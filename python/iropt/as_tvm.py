@@ -31,6 +31,7 @@ _ALIASES = {
     "iropt.tir.tensor_intrin": ["tir.tensor_intrin", "tir.tensor_intrin.x86", "tir.tensor_intrin.arm_cpu",
                                 "tir.tensor_intrin.cuda", "tir.tensor_intrin.rocm", "tir.tensor_intrin.hexagon"],
     "iropt.tir.stmt_functor": ["tir.stmt_functor"],
+    "iropt.tir.functor": ["tir.functor"],
     "iropt.tir.ir_builder": ["tir.ir_builder"],
     "iropt.tir.analysis": ["tir.analysis", "tir.analysis.analysis"],
     "iropt.tir.schedule": ["tir.schedule", "tir.schedule.schedule", "tir.schedule.trace"],
@@ -43,8 +44,9 @@ _ALIASES = {
     "iropt.target": ["target", "target.target"],
     "iropt.runtime": ["nd", "runtime", "runtime.ndarray", "runtime.object"],
     "iropt.testing": ["testing", "testing.utils"],
-    "iropt.arith": ["arith"],
-    "iropt.te": ["te"],
+    "iropt.arith": ["arith", "arith.analyzer", "arith.iter_affine_map"],
+    "iropt.arith.int_set": ["arith.int_set"],
+    "iropt.te": ["te", "te.operation", "te.tensor", "te.tag"],
     "iropt.topi": ["topi"],
 }
 

@@ -72,14 +72,52 @@ class Target(ir.AttrBase):
             raise RuntimeError("there is no current target")
         return None
 
+    @staticmethod
+    def from_device(device):
+        """The target of a device, or of the name of one. Only the host is looked at: other devices do not exist here.
+
+        Args:
+            device: a Device, or "cpu".
+
+        Returns: the target.
+        """
+        kind = str(getattr(device, "kind", device)).partition(":")[0].partition("(")[0]
+        if kind not in ("cpu", "llvm"):
+            raise ValueError(f"Cannot detect device {device}. Please make sure the device and its driver is installed properly")
+        return Target("llvm")
+
+    @property
+    def features(self):
+        """What the device can do, as fields: `target.features.has_sve`."""
+        return _Features(self)
+
+    # Options that were not given have these values.
+    _DEFAULTS = {"arch": "", "max_function_args": 0, "vtcm_capacity": 0, "device_name": "", "model": "unknown", "mcpu": "",
+                 "mattr": [], "libs": [], "supports_integer_dot_product": False, "supports_cooperative_matrix": False,
+                 "l2_cache_size_bytes": 0}
+    _OPTIONS = {"device_name": "device", "vtcm_capacity": "vtcm-capacity"}
+
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        return self.config.get(name)
+        value = self.config.get(self._OPTIONS.get(name, name))
+        return self._DEFAULTS.get(name) if value is None else value
 
 
 class _Kind(str):
     name = property(str)
+
+
+class _Features:
+    """What the device of a target can do."""
+
+    def __init__(self, target):
+        self._target = target
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return (self._target.config.get("features") or {}).get(name)
 
 
 def create(target):

@@ -67,6 +67,25 @@ class BlockBuilder:
 
         return _Scope(enter, leave)
 
+    def begin_scope(self, params=None):
+        """Begins a scope of names. Builders here know all variables that they see, so it changes nothing."""
+
+    def end_scope(self):
+        """Ends a scope that begin_scope began."""
+
+    def current_block_is_dataflow(self):
+        """Returns whether the block that is being built is a dataflow block."""
+        return self._builder.in_dataflow()
+
+    def _begin_dataflow_block(self):
+        self._builder.begin_block(True)
+
+    def _begin_binding_block(self):
+        self._builder.begin_block(False)
+
+    def _end_block(self):
+        return self._builder.end_block()
+
     def _begin_function(self, function):
         self._functions.append(function)
         if not hasattr(_state, "builders"):

@@ -3,6 +3,7 @@ import string
 
 from .. import te, tir
 from .._core import native
+from ..te.prim_func import ordered_operations
 
 
 class _Arguments:
@@ -72,13 +73,18 @@ def _tensors(func, result):
     return list(tensors)
 
 
-def _unbound_vars(tensors, params, scalars):
-    """Variables that shapes, or expressions, use and that are the dimension of no parameter."""
-    shapes = [dim for tensor in tensors for dim in tensor.shape]
+def _unbound_vars(tensors, outputs, params, scalars):
+    """Variables that shapes, given expressions, or elements use and that are the dimension of no parameter."""
+    shapes = [dim for tensor in (*tensors, *outputs) for dim in tensor.shape]
     bound = {native.node_id(dim) for dim in shapes if isinstance(dim, tir.Var)}
     bound |= {native.node_id(param) for param in params if isinstance(param, tir.Var)}
+    exprs = [*shapes, *scalars]
+    for op in ordered_operations(outputs):
+        if isinstance(op, te.ComputeOp):
+            bound |= {native.node_id(axis.var) for axis in (*op.axis, *op.reduce_axis)}
+            exprs += [*op.body, *[axis.dom.extent for axis in op.reduce_axis]]
     unbound = {}
-    for expr in (*shapes, *scalars):
+    for expr in exprs:
         for var in native.free_vars(expr):
             if native.node_id(var) not in bound:
                 unbound.setdefault(native.node_id(var), var)
@@ -103,7 +109,7 @@ def gen_call_tir_inputs(func, *args, **kwargs):
     te_args, te_kwargs = arguments.convert(args), arguments.convert(kwargs)
     outputs = _tensors(func, func(*te_args, **te_kwargs))
     inputs = [param for param in arguments.params if isinstance(param, te.Tensor)]
-    unbound = _unbound_vars(inputs + outputs, arguments.params, arguments.scalars)
+    unbound = _unbound_vars(inputs, outputs, arguments.params, arguments.scalars)
     prim_func = te.create_prim_func([*arguments.params, *outputs, *unbound], "int64").without_attr("global_symbol")
     if attrs:
         prim_func = prim_func.with_attr(attrs)

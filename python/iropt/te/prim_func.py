@@ -4,7 +4,7 @@ from .._core import native
 from .tensor import ComputeOp, ExternOp, PlaceholderOp, Tensor
 
 
-def _ordered(tensors):
+def ordered_operations(tensors):
     """The operations that tensors need, each after those whose results it reads."""
     order, seen = [], set()
     stack = [(tensor.op, False) for tensor in reversed(tensors)]
@@ -60,7 +60,7 @@ def create_prim_func(ops, index_dtype_override=None):
             raise TypeError(f"a parameter of a function of tensors is a tensor or a variable, not {type(arg).__name__}")
     tensors = [arg for arg in args if isinstance(arg, Tensor)]
     names, stages = _Names(), []
-    order = _ordered(tensors)
+    order = ordered_operations(tensors)
     for op in order:
         if not isinstance(op, (PlaceholderOp, ComputeOp, ExternOp)):
             raise TypeError(f"Unsupported Operation: {type(op).__name__}. Only te.placeholder and te.compute are allowed "

@@ -48,19 +48,69 @@ class Buffer(Object):
     """A typed view of memory."""
 
     __slots__ = ()
+    READ, WRITE = 1, 2
 
     def scope(self):
         scope = self.data.pointer[1] if self.data.pointer else ""
         return scope or "global"
 
-    def vload(self, begin, dtype=None):
-        del dtype
-        return BufferLoad(self, [begin] if isinstance(begin, (int, PrimExpr)) else list(begin))
+    def vload(self, begin, dtype=None, predicate=None):
+        """The element at indices, or with a dtype of several lanes those from there on."""
+        return BufferLoad(self, self._lanes(begin, dtype), predicate)
 
-    def vstore(self, begin, value):
+    def vstore(self, begin, value, predicate=None):
+        """The statement that stores a value, or the lanes of one, at indices."""
         from .stmt import BufferStore
 
-        return BufferStore(self, value, [begin] if isinstance(begin, (int, PrimExpr)) else list(begin))
+        return BufferStore(self, value, self._lanes(begin, getattr(value, "dtype", None)), predicate)
+
+    def _lanes(self, begin, dtype):
+        from .._dtype import DataType
+        from .expr import Ramp
+
+        indices = list(begin) if isinstance(begin, (list, tuple)) else [begin]
+        lanes = DataType(dtype).lanes // DataType(self.dtype).lanes if dtype else 1
+        if lanes > 1:
+            last = convert(indices[-1])
+            indices[-1] = Ramp(last, const(1, last.dtype), lanes)
+        return indices
+
+    def _flat_axes(self):
+        """The axes of the flattened buffer as ranges of those of this one."""
+        ends = [*self.axis_separators, len(self.shape)]
+        return [range(first, last) for first, last in zip([0, *ends], ends)]
+
+    def offset_of(self, indices):
+        """The indices of an element in the flattened buffer, with the offset of the buffer."""
+        from ..arith import Analyzer
+
+        indices = [convert(index) for index in indices]
+        offsets = []
+        for axes in self._flat_axes():
+            offset = None
+            for axis in axes:
+                if len(self.strides):
+                    term = indices[axis] * self.strides[axis]
+                    offset = term if offset is None else offset + term
+                else:
+                    offset = indices[axis] if offset is None else offset * self.shape[axis] + indices[axis]
+            offsets.append(const(0, "int32") if offset is None else offset)
+        if len(offsets) == 1:
+            offsets[0] = offsets[0] + self.elem_offset
+        simplify = Analyzer().simplify
+        return [simplify(offset) for offset in offsets]
+
+    def get_flattened_buffer(self):
+        """The buffer of the same memory with one axis, or with one for each group between axis separators."""
+        shape = []
+        for axes in self._flat_axes():
+            if len(self.strides) and len(axes):
+                # Other axes may have strides that are longer than their rows.
+                shape.append(self.strides[axes[0]] * self.shape[axes[0]])
+            else:
+                shape.append(functools.reduce(lambda a, b: a * b, [self.shape[axis] for axis in axes], const(1, "int32"))
+                             if len(axes) else const(1, "int32"))
+        return native.copy_with(self, {"shape": shape, "strides": [], "axis_separators": list(range(1, len(shape)))})
 
     def __getitem__(self, indices):
         if not isinstance(indices, tuple):

@@ -1,8 +1,8 @@
 """PrimFuncs and maps of indices."""
 from .._core import make, native, node
 from ..ir import base as ir
-from .buffer import Buffer
-from .expr import PrimExpr, Var
+from .buffer import Buffer, Range
+from .expr import PrimExpr, Var, convert
 
 
 @node("PrimFunc")
@@ -85,3 +85,59 @@ class IndexMap(ir.AttrBase):
 
     initial_indices = property(lambda self: self.params)
     final_indices = property(lambda self: self.results)
+
+    def map_indices(self, indices):
+        """The results of the map for indices, simplified."""
+        from ..arith import Analyzer
+        from .stmt_functor import substitute
+
+        indices = [convert(index) for index in indices]
+        if len(indices) != len(self.params):
+            raise ValueError(f"the map has {len(self.params)} indices, not {len(indices)}")
+        values = dict(zip(self.params, indices))
+        simplify = Analyzer().simplify
+        return ir.Array(simplify(substitute(result, values)) for result in self.results)
+
+    def map_shape(self, shape):
+        """The shape of the results for indices in a shape."""
+        from ..arith import Analyzer, IntervalSet
+
+        analyzer = Analyzer()
+        domains = {param: IntervalSet(0, convert(dim) - 1) for param, dim in zip(self.params, shape)}
+        for param, dim in zip(self.params, shape):
+            analyzer.bind(param, Range(0, dim))
+        return ir.Array(analyzer.simplify(analyzer.int_set(result, domains).max_value + 1) for result in self.results)
+
+    def is_equivalent_to(self, other_map):
+        """Returns whether another map has the same results for all indices."""
+        from ..arith import Analyzer
+
+        if len(self.params) != len(other_map.params) or len(self.results) != len(other_map.results):
+            return False
+        analyzer = Analyzer()
+        return all(analyzer.can_prove_equal(mine, other)
+                   for mine, other in zip(self.results, other_map.map_indices(list(self.params))))
+
+    def _inverse(self, shape):
+        dims = [dim.extent if isinstance(dim, Range) else dim for dim in shape]
+        found = native.inverse_index_map(self, dims)
+        if found is None:
+            raise ValueError("the index map has no inverse for this shape")
+        return found
+
+    def inverse(self, shape):
+        """The map from its results back to the indices in a shape. Each result must stand for one index."""
+        found, has_padding = self._inverse(shape)
+        if has_padding:
+            raise ValueError("the index map has no inverse for this shape: some of its results stand for no index")
+        return found
+
+    def map_ndarray(self, arr_src):
+        """A tensor, or an array, with its elements moved to where the map puts them."""
+        import numpy
+
+        source = arr_src.numpy() if hasattr(arr_src, "numpy") else numpy.asarray(arr_src)
+        result = numpy.zeros([int(dim) for dim in self.map_shape(list(source.shape))], source.dtype)
+        for place in numpy.ndindex(*source.shape):
+            result[tuple(int(index) for index in self.map_indices(list(place)))] = source[place]
+        return native.NDArray(result) if isinstance(arr_src, native.NDArray) else result

@@ -216,7 +216,9 @@ def isinf(x, span=None):
     """Whether a value is infinite: never true of integers."""
     del span
     x = convert(x)
-    return const(0, "bool") if x.dtype.startswith(("int", "uint", "bool")) else Call("bool", "tir.isinf", [x])
+    if x.dtype.startswith(("int", "uint", "bool")):
+        return const(0, "bool")
+    return And(_binary("EQ", abs(x), infinity(x.dtype)), native.logical_not(isnan(x)))
 
 
 @of_texts
@@ -224,4 +226,6 @@ def isfinite(x, span=None):
     """Whether a value is a number, and finite: always true of integers."""
     del span
     x = convert(x)
-    return const(1, "bool") if x.dtype.startswith(("int", "uint", "bool")) else Call("bool", "tir.isfinite", [x])
+    if x.dtype.startswith(("int", "uint", "bool")):
+        return const(1, "bool")
+    return And(native.logical_not(isinf(x)), native.logical_not(isnan(x)))

@@ -70,3 +70,11 @@ def substitute(node, vmap):
         return map_children(value, rewrite) if found is None else found
 
     return rewrite(node)
+
+
+def renew_defs(func):
+    """A copy of a PrimFunc with variables and buffers of its own."""
+    from .. import ir
+
+    # A function that is not in a module yet is copied into it.
+    return ir.IRModule({"main": native.copy_with(func, {"body": func.body})})["main"]

@@ -1,0 +1,197 @@
+"""Indices as maps of iterators: sums of digits of loops in some mixed radix."""
+import enum
+
+from .. import tir
+from .._core import native
+from .analyzer import plain
+
+
+class IterMapLevel(enum.IntEnum):
+    """What is asked of indices together."""
+
+    Bijective = 0
+    Surjective = 1
+    NoCheck = 3
+
+    @staticmethod
+    def from_str(name):
+        """The level of a name; None is NoCheck."""
+        levels = {"bijective": IterMapLevel.Bijective, "surjective": IterMapLevel.Surjective, "nocheck": IterMapLevel.NoCheck}
+        if name is None:
+            return IterMapLevel.NoCheck
+        if name.lower() not in levels:
+            raise ValueError(f"Unknown check level {name.lower()}")
+        return levels[name.lower()]
+
+
+# The numbers of levels in the library.
+_LEVELS = {IterMapLevel.NoCheck: 0, IterMapLevel.Surjective: 1, IterMapLevel.Bijective: 2}
+
+
+class IterMapExpr:
+    """A part of a map of iterators."""
+
+
+class IterMark:
+    """An iterator that takes the values from 0 to extent - 1: a variable, or a sum of digits."""
+
+    def __init__(self, source, extent):
+        self.source, self.extent = source, tir.convert(extent)
+
+
+class IterSplitExpr(IterMapExpr):
+    """A digit of an iterator: source // lower_factor % extent * scale."""
+
+    def __init__(self, source, lower_factor, extent, scale):
+        self.source = source
+        self.lower_factor, self.extent, self.scale = tir.convert(lower_factor), tir.convert(extent), tir.convert(scale)
+
+    dtype = property(lambda self: self.extent.dtype)
+
+    def _node_(self):
+        source = self.source.source
+        expr = source._node_() if isinstance(source, IterMapExpr) else source
+        if int_of(self.lower_factor) != 1:
+            expr = tir.floordiv(expr, self.lower_factor)
+        if int_of(self.extent) is None or int_of(self.extent) != int_of(self.source.extent):
+            expr = tir.floormod(expr, self.extent)
+        return expr if int_of(self.scale) == 1 else expr * self.scale
+
+
+class IterSumExpr(IterMapExpr):
+    """A sum of digits and of a base."""
+
+    def __init__(self, args, base):
+        self.args, self.base = list(args), tir.convert(base)
+
+    dtype = property(lambda self: self.base.dtype)
+
+    def _node_(self):
+        total = None
+        for arg in self.args:
+            total = arg._node_() if total is None else total + arg._node_()
+        return self.base if total is None else total if int_of(self.base) == 0 else total + self.base
+
+
+class IterMapResult:
+    """The indices as sums, the predicate of padded values, and what was wrong if there are no indices."""
+
+    def __init__(self, indices, errors, padding_predicate):
+        self.indices, self.errors, self.padding_predicate = indices, errors, padding_predicate
+
+
+def int_of(expr):
+    """The number of a constant, or None."""
+    return expr if isinstance(expr, int) else expr.value if isinstance(expr, tir.IntImm) else None
+
+
+def _iters(input_iters):
+    return [(plain(var), dom if isinstance(dom, tir.Range) else tir.Range(0, dom)) for var, dom in dict(input_iters).items()]
+
+
+def _condition(predicate):
+    predicate = plain(predicate)
+    return None if int_of(predicate) == 1 else predicate
+
+
+def _sum(index, iters):
+    """The index as a sum of digits."""
+    digits, base = native.normalize_index(index, iters)
+    extents = {native.node_id(var): dom.extent for var, dom in iters}
+    args = []
+    for var, lower_factor, extent, scale in digits:
+        if var is None:
+            raise NotImplementedError("an iterator that is a sum of others is not a part of iropt in Python")
+        args.append(IterSplitExpr(IterMark(var, extents[native.node_id(var)]), lower_factor, extent, scale))
+    return IterSumExpr(args, base)
+
+
+def detect_iter_map(indices, input_iters, predicate=True, check_level=IterMapLevel.Surjective,
+                    simplify_trivial_iterators=True):
+    """Indices as maps of iterators that are independent of each other.
+
+    Args:
+        indices: the expressions.
+        input_iters: the range of each variable.
+        predicate: the condition under which they are such maps.
+        check_level: an IterMapLevel, or its name.
+        simplify_trivial_iterators: replace iterators that run once by their value.
+
+    Returns: an IterMapResult, without indices if they are not such maps.
+    """
+    level = IterMapLevel.from_str(check_level) if isinstance(check_level, str) or check_level is None else check_level
+    iters = _iters(input_iters)
+    found = native.detect_iter_map([plain(index) for index in indices], iters, _condition(predicate), _LEVELS[level],
+                                   simplify_trivial_iterators)
+    if found is None:
+        return IterMapResult([], ["the indices are not maps of the iterators"], tir.const(0, "bool"))
+    sums = [_sum(expr, iters) for expr, _, _, _ in found[0]]
+    return IterMapResult(sums, [], tir.const(0, "bool") if found[1] is None else found[1])
+
+
+def normalize_to_iter_sum(index, input_iters):
+    """An index as a sum of digits of iterators; what is not one is in its base.
+
+    Args:
+        index: the expression.
+        input_iters: the range of each variable.
+
+    Returns: an IterSumExpr, whose digits are in the order of decreasing scales.
+    """
+    return _sum(plain(index), _iters(input_iters))
+
+
+def iter_map_simplify(indices, input_iters, predicate=True, check_level=IterMapLevel.Surjective,
+                      simplify_trivial_iterators=True):
+    """The normal forms of indices as maps of iterators; the indices themselves where they are not.
+
+    Args and result: as of detect_iter_map, with a list of expressions.
+    """
+    del check_level
+    return native.simplify_iter_maps([plain(index) for index in indices], _iters(input_iters), _condition(predicate),
+                                     simplify_trivial_iterators)
+
+
+def normalize_iter_map_to_expr(expr):
+    """The scalar expression of a part of a map of iterators."""
+    return expr._node_() if isinstance(expr, IterMapExpr) else expr
+
+
+def subspace_divide(bindings, input_iters, sub_iters, predicate=True, check_level=IterMapLevel.Surjective,
+                    simplify_trivial_iterators=True):
+    """Indices as an outer and an inner part each: of the iterators that are not in sub_iters, and of those that are.
+
+    Args:
+        bindings: the expressions.
+        input_iters: the range of each variable.
+        sub_iters: the variables of the inner part.
+        predicate, check_level, simplify_trivial_iterators: as of detect_iter_map.
+
+    Returns: a list of [outer mark, inner mark] for each index and for the two conditions; an empty one if they cannot be
+        divided.
+    """
+    del check_level
+    found = native.divide_subspace([plain(index) for index in bindings], _iters(input_iters),
+                                   [plain(var) for var in sub_iters], _condition(predicate), simplify_trivial_iterators)
+    if found is None:
+        return []
+    parts = [[IterMark(outer, outer_extent), IterMark(inner, inner_extent)] for outer, outer_extent, inner, inner_extent in found[0]]
+    true = tir.const(1, "bool")
+    return [*parts, [IterMark(item or true, tir.const(1, "bool")) for item in found[1:]]]
+
+
+def inverse_affine_iter_map(iter_map, outputs):
+    """The value of each iterator of a map for values of its indices.
+
+    Args:
+        iter_map: the sums of detect_iter_map.
+        outputs: the values of the indices.
+
+    Returns: a dictionary of expressions by variable.
+    """
+    marks = {native.node_id(arg.source.source): arg.source for item in iter_map for arg in item.args}
+    iters = [(mark.source, tir.Range(0, mark.extent)) for mark in marks.values()]
+    found = native.inverse_iter_map([item._node_() for item in iter_map], iters, [plain(output) for output in outputs])
+    if found is None:
+        raise ValueError("the map cannot be inverted")
+    return dict(found)
