@@ -327,6 +327,8 @@ const PrimFunc* IndexDTypeNormalizer::Rewrite(const PrimFunc* func) {
 }
 
 const PrimExpr* IndexDTypeNormalizer::VisitVar(const tir::Var* var) {
+  // A variable that is bound to a value of another dtype than before.
+  if (const PrimExpr* replaced = RemapOf(var)) return replaced;
   if (const auto* known = vars_.Find(var)) return *known;
   if (!in_index() || !IsOther(var->dtype) || !var->dtype.is_scalar()) return var;
   return vars_[var] = VarWithBits(var, target_.bits);

@@ -128,7 +128,7 @@ class PyAnalyzer {
   explicit PyAnalyzer(TextVersion version)
       : session_(Session::Current()),
         store_(session_->store()),
-        analyzer_(arith::PrimBuilder(store_->workspace.arena(), version)) {}
+        analyzer_(arith::PrimBuilder(store_->workspace.arena(), version), arith::Analyzer::SymVars::kAny) {}
 
   template <class F>
   auto With(F&& f) {
@@ -162,6 +162,9 @@ class PyAnalyzer {
   }
   void SetBound(const NodeRef& var, int64_t min, int64_t max) {
     With([&](Build& build) { analyzer_.bounds().SetBound(To<tir::Var>(Expr(var, build)), {min, max}); });
+  }
+  void SetModular(const NodeRef& var, int64_t coeff, int64_t base) {
+    With([&](Build& build) { analyzer_.bounds().SetModular(To<tir::Var>(Expr(var, build)), {coeff, base}); });
   }
   std::pair<int64_t, int64_t> Modular(const NodeRef& ref) {
     return With([&](Build& build) {
@@ -224,6 +227,7 @@ void AddAnalyses(py::module_& m) {
       .def("bound", &PyAnalyzer::Bound)
       .def("set_bound", &PyAnalyzer::SetBound)
       .def("modular", &PyAnalyzer::Modular)
+      .def("set_modular", &PyAnalyzer::SetModular)
       .def("int_set", &PyAnalyzer::IntSet)
       .def("push", &PyAnalyzer::Push)
       .def("pop", &PyAnalyzer::Pop);

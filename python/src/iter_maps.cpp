@@ -1,5 +1,6 @@
 #include "iter_maps.h"
 
+#include <optional>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -18,12 +19,13 @@ using Exprs = std::vector<const PrimExpr*>;
 // The arguments of a function about maps of iterators, and the analyzer that it uses.
 class IterMaps {
  public:
-  IterMaps() : make_(build_.workspace()), analyzer_(make_) {}
+  IterMaps() : make_(build_.workspace()), analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
   IterMaps(const py::list& indices, const py::list& iters, const py::object& condition) : IterMaps() {
     for (py::handle index : indices) indices_.push_back(RequiredPrim(index, build_));
     for (py::handle item : iters) {
       const auto parts = py::reinterpret_borrow<py::tuple>(item);
-      iters_.insert_or_assign(To<tir::Var>(ToNode(parts[0], build_)), *To<tir::Range>(ToNode(parts[1], build_)));
+      vars_.push_back(To<tir::Var>(ToNode(parts[0], build_)));
+      iters_.insert_or_assign(vars_.back(), *To<tir::Range>(ToNode(parts[1], build_)));
     }
     condition_ = condition.is_none() ? nullptr : RequiredPrim(condition, build_);
   }
@@ -63,8 +65,30 @@ class IterMaps {
     const auto found = arith::InverseIterMap(indices_, values, iters_, analyzer_);
     if (!found) return py::none();
     py::list pairs;
-    for (const auto& [var, value] : *found) pairs.append(py::make_tuple(Made(var), Made(analyzer_.Simplify(value))));
+    for (const tir::Var* var : vars_) {
+      const auto* value = found->Find(var);
+      if (value != nullptr) pairs.append(py::make_tuple(Made(var), Made(analyzer_.Simplify(*value))));
+    }
     return pairs;
+  }
+  // (least, greatest) of the part that is accessed of each dimension of the region, or None.
+  py::object Region(const py::list& region, bool is_strict) {
+    std::vector<const tir::Range*> ranges;
+    for (py::handle item : region) {
+      const auto parts = py::reinterpret_borrow<py::tuple>(item);
+      ranges.push_back(
+          build_.workspace().New<tir::Range>(RequiredPrim(parts[0], build_), RequiredPrim(parts[1], build_)));
+    }
+    std::optional<std::vector<arith::IntervalSet>> found;
+    if (is_strict) {
+      found = arith::EstimateRegionStrictBound(ranges, iters_, condition_, analyzer_);
+    } else {
+      found = arith::EstimateRegionUpperBound(ranges, iters_, condition_, analyzer_);
+    }
+    if (!found) return py::none();
+    py::list sets;
+    for (const arith::IntervalSet& set : *found) sets.append(py::make_tuple(Made(set.min()), Made(set.max())));
+    return sets;
   }
   // (outer expression, outer extent, inner expression, inner extent) of each index and the two conditions, or None.
   py::object Divide(const py::list& inner, bool simplify_trivial) {
@@ -85,6 +109,7 @@ class IterMaps {
   arith::Analyzer analyzer_;
   Exprs indices_;
   arith::IterRanges iters_;
+  std::vector<const tir::Var*> vars_;
   const PrimExpr* condition_ = nullptr;
 };
 
@@ -119,6 +144,10 @@ void AddIterMaps(py::module_& m) {
   m.def("divide_subspace",
         [](const py::list& indices, const py::list& iters, const py::list& inner, const py::object& condition,
            bool trivial) { return IterMaps(indices, iters, condition).Divide(inner, trivial); });
+  m.def("estimate_region",
+        [](const py::list& region, const py::list& iters, const py::object& condition, bool is_strict) {
+          return IterMaps(py::list(), iters, condition).Region(region, is_strict);
+        });
   m.def("inverse_index_map", &InverseIndexMap);
 }
 

@@ -35,15 +35,17 @@ void DeallocNode(PyObject* self) {
   Py_DECREF(type);
 }
 
+const Node* Identity(PyObject* self) { return Object(self)->keep->session->Identity(Object(self)->node); }
+
 // Interned types that are equal are one node; others are compared by their structure in Python.
 Py_hash_t HashNode(PyObject* self) {
-  const auto hash = static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(Object(self)->node) >> 4);
+  const auto hash = static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(Identity(self)) >> 4);
   return hash == -1 ? -2 : hash;
 }
 
 PyObject* CompareNodes(PyObject* a, PyObject* b, int op) {
   if ((op != Py_EQ && op != Py_NE) || !IsNode(b)) Py_RETURN_NOTIMPLEMENTED;
-  return PyBool_FromLong((Object(a)->node == Object(b)->node) == (op == Py_EQ));
+  return PyBool_FromLong((Identity(a) == Identity(b)) == (op == Py_EQ));
 }
 
 // ---- Values of fields
@@ -264,7 +266,8 @@ void AddNodeType(py::module_& m) {
         [](const py::type& cls) { array_type = reinterpret_cast<PyTypeObject*>(cls.inc_ref().ptr()); });
   m.def("node_kinds", &NodeKinds);
   m.def("node_kind", [](const NodeRef& ref) { return static_cast<int>(ref.node->kind); });
-  m.def("node_id", [](const NodeRef& ref) { return reinterpret_cast<uintptr_t>(ref.node); });
+  m.def("node_id",
+        [](const NodeRef& ref) { return reinterpret_cast<uintptr_t>(ref.keep->session->Identity(ref.node)); });
   m.def("place", &Place);
   m.def("attr_value", [](const NodeRef& ref) { return AttrToPython(As<Attr>(ref.node), ref.keep); });
 }

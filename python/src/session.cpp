@@ -51,6 +51,22 @@ const std::shared_ptr<NodeStore>& Session::store() {
   return store_;
 }
 
+const tir::Var* Session::SymbolOf(const tir::Var* var, const KeepRef& keep) {
+  if (var->context_owned()) return var;
+  Symbol& found = symbols_[var];
+  if (found.symbol == nullptr) {
+    found = {context_.NewSymVar(var->name, var->dtype, var->is_size_var()), keep->storage, keep->store};
+    stands_for_.emplace(found.symbol, var);
+  }
+  return found.symbol;
+}
+
+const Node* Session::Identity(const Node* node) const {
+  if (stands_for_.empty()) return node;
+  const auto found = stands_for_.find(node);
+  return found == stands_for_.end() ? node : found->second;
+}
+
 Build::Build() : Build(Session::Current(), nullptr) {}
 
 Build::Build(std::shared_ptr<Session> session, std::shared_ptr<NodeStore> store)

@@ -9,12 +9,14 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "iropt/data/tensor_files.h"
 #include "iropt/diag/source.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/expr.h"
 
 namespace iropt::python {
 
@@ -52,6 +54,11 @@ class Session : public std::enable_shared_from_this<Session> {
   KeepRef keep();
   // For nodes of a function of a module.
   KeepRef KeepOf(FuncStorageRef storage);
+  // Types have symbolic variables of the context only: the one that stands for a variable of a function in types. In
+  // Python both are the same variable. What `keep` keeps alive stays as long as the session.
+  const tir::Var* SymbolOf(const tir::Var* var, const KeepRef& keep);
+  // The variable that a symbolic variable stands for, or the node itself.
+  const Node* Identity(const Node* node) const;
   // The store for new nodes, which is not too big yet.
   const std::shared_ptr<NodeStore>& store();
 
@@ -61,6 +68,13 @@ class Session : public std::enable_shared_from_this<Session> {
   TensorFiles tensor_files_;
   std::shared_ptr<NodeStore> store_;
   std::weak_ptr<const Keep> keep_;
+  struct Symbol {
+    const tir::Var* symbol;
+    FuncStorageRef storage;
+    std::shared_ptr<NodeStore> store;
+  };
+  std::unordered_map<const tir::Var*, Symbol> symbols_;  // of variables of functions
+  std::unordered_map<const Node*, const tir::Var*> stands_for_;
 };
 
 // While it lives, nodes can be made: in the store of the current session, or in a given one.

@@ -143,7 +143,7 @@ struct ExternStage {
 class PrimFuncMaker {
  public:
   explicit PrimFuncMaker(Build& build)
-      : build_(build), workspace_(build.workspace()), func_(workspace_), make_(workspace_), analyzer_(make_) {}
+      : build_(build), workspace_(build.workspace()), func_(workspace_), make_(workspace_), analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
 
   const PrimFunc* Make(const py::list& args, const py::list& stages) {
     for (py::handle arg : args) args_.push_back(ToNode(arg, build_));

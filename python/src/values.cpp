@@ -8,6 +8,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/tir/substitute.h"
 #include "tensor.h"
 
 namespace iropt::python {
@@ -136,6 +137,13 @@ const PrimExpr* RequiredPrim(py::handle value, Build& build, DataType int_dtype)
 
 const PrimExpr* ToDim(py::handle value, Build& build) {
   const PrimExpr* dim = ToPrim(value, build, DataType::Int(64));
+  if (dim != nullptr && !dim->interned() && IsNode(value)) {
+    const KeepRef keep = GetNode(value).keep;
+    const auto symbol_of = [&](const tir::Var* var) -> const PrimExpr* {
+      return var->dtype.is_int() ? build.session().SymbolOf(var, keep) : nullptr;
+    };
+    dim = tir::Substitute(dim, symbol_of, build.workspace());
+  }
   if (dim == nullptr || !IRContext::CanIntern(dim))
     throw py::value_error("a dimension of a type must be made of numbers and symbolic variables");
   return build.session().context().Intern(dim);
