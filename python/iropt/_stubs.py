@@ -12,9 +12,9 @@ from ._core import native
 
 MODULES = ("iropt", "iropt.arith", "iropt.instrument", "iropt.ir", "iropt.ir.instrument", "iropt.ir.transform", "iropt.relax",
            "iropt.relax.analysis", "iropt.relax.block_builder", "iropt.relax.expr_functor", "iropt.relax.op",
-           "iropt.relax.transform", "iropt.relay", "iropt.running", "iropt.runtime", "iropt.script", "iropt.target", "iropt.tir",
-           "iropt.tir.analysis", "iropt.tir.ir_builder", "iropt.tir.schedule", "iropt.tir.stmt_functor", "iropt.tir.transform",
-           "iropt.transform")
+           "iropt.relax.transform", "iropt.relay", "iropt.running", "iropt.runtime", "iropt.script", "iropt.target", "iropt.te",
+           "iropt.tir", "iropt.tir.analysis", "iropt.tir.functor", "iropt.tir.ir_builder", "iropt.tir.schedule",
+           "iropt.tir.stmt_functor", "iropt.tir.transform", "iropt.topi", "iropt.topi.image", "iropt.topi.nn", "iropt.transform")
 HEADER = ("from typing import Any\nfrom iropt._core import Array as Array, Error as Error, Node as Node\n"
           "from iropt._iropt import NDArray as NDArray\n")
 
@@ -51,7 +51,7 @@ def _signature(function, is_method):
             if default is inspect.Parameter.empty:
                 parts.append(annotated)
             else:
-                known = default is None or isinstance(default, (bool, int, float, str))
+                known = default is None or type(default) in (bool, int, float, str)
                 parts.append(f"{annotated} = {default!r}" if known else f"{annotated} = ...")
     return f"({', '.join(parts)})"
 

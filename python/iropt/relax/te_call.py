@@ -91,6 +91,11 @@ def _unbound_vars(tensors, outputs, params, scalars):
     return list(unbound.values())
 
 
+def _dim(dim):
+    """The dimension with the dtype that those of Relax have."""
+    return dim.value if isinstance(dim, tir.IntImm) else dim if dim.dtype == "int64" else dim.astype("int64")
+
+
 def gen_call_tir_inputs(func, *args, **kwargs):
     """What a call of call_tir needs that computes what a function on tensors does.
 
@@ -113,5 +118,6 @@ def gen_call_tir_inputs(func, *args, **kwargs):
     prim_func = te.create_prim_func([*arguments.params, *outputs, *unbound], "int64").without_attr("global_symbol")
     if attrs:
         prim_func = prim_func.with_attr(attrs)
-    types = [TensorStructInfo(ShapeExpr(list(tensor.shape)), tensor.dtype, arguments.vdevice) for tensor in outputs]
+    types = [TensorStructInfo(ShapeExpr([_dim(dim) for dim in tensor.shape]), tensor.dtype, arguments.vdevice)
+             for tensor in outputs]
     return prim_func, arguments.call_args, types, ShapeExpr(unbound) if unbound else None

@@ -18,3 +18,10 @@ def bind_function(func, params, symbols):
 
 def convert_to_expr(value):
     return native.to_expr(value)
+
+
+def gen_call_tir_inputs(func, *args, **kwargs):
+    """What a call of call_tir needs that computes what a function on tensors does: see BlockBuilder.call_te."""
+    from .te_call import gen_call_tir_inputs as generate
+
+    return generate(func, *args, **kwargs)
