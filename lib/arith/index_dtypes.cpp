@@ -263,8 +263,9 @@ const tir::Buffer* IndexDTypeRewriter::VisitBufferDef(const tir::Buffer* buffer)
   if (buffer->elem_offset) {
     const auto scope = InIndex();
     copy.elem_offset = VisitExpr(buffer->elem_offset);
-    if (zero_offsets_follow_ && !copy.shape.empty() && arith::IsInt(copy.elem_offset, 0)) {
-      copy.elem_offset = make_.Cast(copy.shape[0]->dtype, copy.elem_offset);
+    if (zero_offsets_follow_ && arith::IsInt(copy.elem_offset, 0)) {
+      // A buffer without dimensions has the offset that its text stands for.
+      copy.elem_offset = make_.Cast(copy.shape.empty() ? DataType::Int(32) : copy.shape[0]->dtype, copy.elem_offset);
     }
   }
   if (copy.shape.begin() == buffer->shape.begin() && copy.strides.begin() == buffer->strides.begin() &&

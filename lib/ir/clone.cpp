@@ -49,8 +49,7 @@ class Cloner::Impl final : public TypeMapper {
   const Node* ClonePrim(const PrimExpr* expr, bool define) {
     if (const auto* var = As<tir::Var>(expr)) {
       if (!var->context_owned()) return CloneVar(var, define);
-      const bool owns = options_.own_sym_vars && (var->flags & tir::Var::kIndexMapParam) == 0;
-      return owns ? CloneVar(var, /*define=*/true) : MapSymVar(var);
+      return options_.own_sym_vars ? CloneVar(var, define) : MapSymVar(var);
     }
     if (!expr->interned()) return CloneOnce(expr);
     // The copy of an expression with other variables is not the one of the context.
@@ -189,7 +188,7 @@ class Cloner::Impl final : public TypeMapper {
   void DefineMatched(const tir::Buffer& buffer) {
     const auto define = [this](const PrimExpr* expr) {
       const auto* var = As<tir::Var>(expr);
-      if (var && !var->context_owned()) CloneVar(var, /*define=*/true);
+      if (var && (options_.own_sym_vars || !var->context_owned())) CloneVar(var, /*define=*/true);
     };
     define(buffer.data);
     for (const PrimExpr* dim : buffer.shape) define(dim);

@@ -15,8 +15,8 @@ struct CloneOptions {
   // The copy gets symbolic variables of its own, which two functions of a module must not share. Only for whole
   // functions, which define every variable that they use.
   bool fresh_sym_vars = false;
-  // Symbolic variables in code become variables of the copy, as those that scripts declare in PrimFuncs are. Types keep
-  // theirs. Only for PrimFuncs.
+  // Symbolic variables that code defines become variables of the copy, as those that scripts declare in PrimFuncs are.
+  // Types keep theirs. Only for PrimFuncs.
   bool own_sym_vars = false;
   // Variables that are used but not defined in the code are copied, too, instead of being the same in the copy.
   bool copy_free_vars = false;
