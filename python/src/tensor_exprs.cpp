@@ -1,6 +1,7 @@
 #include "tensor_exprs.h"
 
 #include <fmt/format.h>
+#include <pybind11/stl.h>
 
 #include <algorithm>
 #include <set>
