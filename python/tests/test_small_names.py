@@ -220,7 +220,8 @@ def test_iter_maps():
     found = arith.detect_iter_map([i * 8 + j], iters)
     assert len(found.indices) == 1 and [int(arg.scale) for arg in found.indices[0].args] == [8, 1]
     ir.assert_structural_equal(arith.normalize_iter_map_to_expr(found.indices[0]), i * 8 + j)
-    assert not arith.detect_iter_map([i * 7 + j], iters).indices
+    assert not arith.detect_iter_map([i * 9 + j], iters).indices
+    assert not arith.detect_iter_map([i * 7 + j], iters, check_level="bijective").indices
     simple = arith.iter_map_simplify([(i * 8 + j) // 4 * 4 + j % 4], iters)
     assert Analyzer().can_prove_equal(simple[0], i * 8 + j)
     whole = arith.normalize_to_iter_sum(j + i * 16 + 3, iters)
