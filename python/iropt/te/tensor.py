@@ -163,7 +163,7 @@ def tensor_of(producer):
     """The tensor of the node that its loads refer to."""
     found = _TENSORS.get(native.node_id(producer))
     if found is None:
-        raise ValueError(f"the tensor '{producer.name}' exists no more")
+        raise ValueError(f"the tensor '{producer.name}' no longer exists")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Matrix products."""
 from ... import te, tir
 from .. import utils
 from ..broadcast import add
@@ -39,7 +39,7 @@ def _product(a, b, shape, transpose_a, transpose_b, out_dtype, name, tag, names=
 @or_operator(None)
 def matmul(tensor_a, tensor_b, bias=None, out_dtype=None, transpose_a=False, transpose_b=False,
            auto_scheduler_rewritten_layout="", meta_schedule_original_shape=None):
-    """The products of matrices, each of which may be given transposed, plus a bias of the columns."""
+    """Matrix products of operands, each of which may be given transposed, plus a bias of the columns."""
     del auto_scheduler_rewritten_layout, meta_schedule_original_shape
     if tensor_a.ndim < 2 or tensor_b.ndim < 2:
         raise AssertionError("1-dim matmul is not supported yet.")
