@@ -310,6 +310,7 @@ def test_pools():
 def test_around_and_between():
     x = floats(2, 3)
     check(run(lambda a: topi.nn.pad(a, (1, 0), (0, 2), 5.0), x), numpy.pad(x, ((1, 0), (0, 2)), constant_values=5))
+    check(run(lambda a: topi.nn.pad(a, (1, 1)), ints(0, 9, 2, 3) * 0 + 7), numpy.pad(numpy.full((2, 3), 7), 1))
     check(run(lambda a: topi.nn.mirror_pad(a, (1, 1), (1, 1), "REFLECT"), x), numpy.pad(x, 1, "reflect"))
     dilated = numpy.zeros((3, 5))
     dilated[::2, ::2] = x

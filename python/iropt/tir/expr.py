@@ -211,6 +211,8 @@ def const(value, dtype=None, span=None):
     del span
     if dtype is None:
         return native.to_prim(value)
+    if isinstance(value, float) and native.dtype_name(dtype).startswith(("int", "uint", "bool")):
+        value = int(value)
     return native.const_prim(value, dtype)
 
 
