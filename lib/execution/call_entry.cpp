@@ -23,6 +23,25 @@ Status MakeWritable(HostValue& value, Storage::Tracking tracking) {
   return {};
 }
 
+// Services for packed functions that a PrimFunc calls.
+class PrimContext final : public PackedContext {
+ public:
+  explicit PrimContext(const RunOptions& run) : run_(run) {}
+  Result<HostValue> Invoke(const HostValue&, std::span<const HostValue>) override {
+    return Error{ErrorCode::SemanticCheck, "a PrimFunc has no closures to call"};
+  }
+  void Print(std::string_view line) override {
+    if (run_.print) run_.print(line);
+  }
+  Result<std::shared_ptr<Storage>> Allocate(uint64_t bytes) override {
+    if (bytes > PhysicalMemory()) return Error{ErrorCode::Budget, "not enough memory"};
+    return Storage::Make(bytes, run_.prim_funcs->tracking());
+  }
+
+ private:
+  const RunOptions& run_;
+};
+
 Result<HostValue> CallPrimEntry(const Entry& entry, std::vector<HostValue> values, DiagnosticEngine& diagnostics,
                                 const RunOptions& run) {
   std::vector<PrimFuncArg> args;
@@ -34,7 +53,12 @@ Result<HostValue> CallPrimEntry(const Entry& entry, std::vector<HostValue> value
     args.push_back({std::move(values[i]), is_written});
   }
   const Stopwatch watch;
-  Result<HostValue> returned = run.prim_funcs->Call(entry.var(), *entry.prim(), args, nullptr);
+  PrimContext context(run);
+  const PackedRegistry& registry = run.packed ? *run.packed : BuiltinPackedFuncs();
+  const PackedCaller packed = [&](std::string_view name, std::span<const HostValue> operands) {
+    return registry.Call(name, operands, context);
+  };
+  Result<HostValue> returned = run.prim_funcs->Call(entry.var(), *entry.prim(), args, packed);
   if (run.observer) run.observer->OnCall(CalleeKind::kPrimFunc, entry.name(), watch.Read().wall_seconds);
   const auto fail = [&](Error error) {
     diagnostics.Error(Location(entry.function()), "no-value", std::move(error.message));

@@ -5,7 +5,8 @@ from ._dtype import DataType, DataTypeCode  # noqa: F401
 from .ir import IRModule, assert_structural_equal, structural_equal, structural_hash  # noqa: F401
 from .ir import transform  # noqa: F401
 from .ir.transform import Pipeline
-from .runtime import cpu, cuda, device  # noqa: F401
+from .packed import get_global_func, register_func, register_global_func  # noqa: F401
+from .runtime import cpu, cuda, device, ext_dev, hexagon, metal, opencl, rocm, vulkan, webgpu  # noqa: F401
 from .tir import const, convert  # noqa: F401
 
 __version__ = "0.18.0"
@@ -23,19 +24,12 @@ def lower(inp, args=None, name="main", binds=None, simple_mode=False):
     return Pipeline(f"tir.lower<O{min(transform.PassContext.current().opt_level, 4)}>")(module)
 
 
-def get_global_func(name, allow_missing=False):
-    """The functions of TVM's registry do not exist here."""
-    if allow_missing:
-        return None
-    raise ValueError(f"Cannot find global function {name}: it is not a part of iropt")
+def __getattr__(name):
+    if name in ("build", "compile"):
+        from . import executable
 
-
-def register_func(func_name, f=None, override=False):
-    """Functions can be registered, but nothing here calls them."""
-    del override
-    if callable(func_name):
-        return func_name
-    return f if f is not None else lambda function: function
+        return getattr(executable, name)
+    raise AttributeError(name)
 
 
 class register_op_attr:  # pylint: disable=invalid-name

@@ -1,4 +1,5 @@
 """Running the functions of modules on tensors, and comparing what modules compute."""
+from . import packed
 from ._core import native
 
 
@@ -10,7 +11,8 @@ class Function:
         self._loops, self._seed = loops, seed
 
     def __call__(self, *args):
-        return native.run(self._module._module, self._name, [_tensor(arg) for arg in args], self._loops, self._seed)
+        return native.run(self._module._module, self._name, [_tensor(arg) for arg in args], self._loops, self._seed,
+                          packed.registered())
 
 
 def _tensor(value):
@@ -18,9 +20,7 @@ def _tensor(value):
     if isinstance(value, (list, tuple)):
         return type(value)(_tensor(item) for item in value)
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__") and not isinstance(value, native.NDArray):
-        import numpy
-
-        return numpy.from_dlpack(value)
+        return native.NDArray._from_dlpack(value)
     return value
 
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <cstring>
+#include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,7 +47,7 @@ HostValue ToHost(py::handle value) {
   if (py::isinstance<py::bool_>(value)) return Scalar::Int(value.cast<bool>() ? 1 : 0, DataType::Bool());
   if (py::isinstance<py::int_>(value)) return Scalar::Int(value.cast<int64_t>());
   if (py::isinstance<py::float_>(value)) return Scalar::Float(value.cast<double>());
-  Tensor tensor = TensorFromPython(value);
+  Tensor tensor = ArgumentFromPython(value);
   if (tensor == nullptr) throw py::type_error(fmt::format("expected a tensor, not {}", DescribeObject(value)));
   return tensor;
 }
@@ -76,6 +79,80 @@ py::object FromHost(const HostValue& value) {
   }
   if (const auto* text = std::get_if<std::string>(&value.state)) return py::str(*text);
   return py::none();
+}
+
+// ---- Packed functions of Python
+
+using PackedFuncs = std::map<std::string, py::function>;
+
+// The memory of a tensor that is a view of storage may go when the call ends, so Python gets a copy, which is copied
+// back.
+struct LentTensor {
+  Tensor original;
+  std::shared_ptr<NDArray> copy;
+};
+
+py::object Lend(const HostValue& value, std::vector<LentTensor>& lent) {
+  const auto* tensor = std::get_if<Tensor>(&value.state);
+  if (tensor == nullptr || *tensor == nullptr || (*tensor)->storage() == nullptr) return FromHost(value);
+  const NDArray& array = **tensor;
+  auto copy = NDArray::Make(array.dtype(), array.shape());
+  if (array.num_bytes() > 0) std::memcpy(copy->mutable_data(), array.data(), array.num_bytes());
+  lent.push_back({*tensor, copy});
+  return TensorToPython(std::move(copy), /*writable=*/true);
+}
+
+void TakeBack(const LentTensor& lent) {
+  const NDArray& array = *lent.original;
+  const size_t bytes = array.num_bytes();
+  if (bytes == 0 || std::memcmp(array.data(), lent.copy->data(), bytes) == 0) return;
+  std::memcpy(array.storage()->data() + array.storage_offset(), lent.copy->data(), bytes);
+  array.storage()->SetWritten(array.storage_offset(), bytes, true);
+}
+
+// Calls a function of Python from a run, without the interpreter lock. Compiled loops can't be left by an exception, so
+// what it throws is kept until the run has ended.
+Result<HostValue> CallPython(const py::function& function, const PackedCall& call, std::exception_ptr& thrown) {
+  const py::gil_scoped_acquire lock;
+  try {
+    std::vector<LentTensor> lent;
+    py::tuple args(call.num_args());
+    for (size_t i = 0; i < args.size(); ++i) args[i] = Lend(call.arg(i), lent);
+    HostValue result = ToHost(function(*args));
+    for (const LentTensor& tensor : lent) TakeBack(tensor);
+    return result;
+  } catch (const std::exception& error) {
+    thrown = std::current_exception();
+    return call.Fail(error.what());
+  }
+}
+
+PackedRegistry RegistryWith(const PackedFuncs& functions, std::exception_ptr& thrown) {
+  PackedRegistry registry = BuiltinPackedFuncs();
+  for (const auto& [name, function] : functions)
+    registry.Set(name, [&](PackedCall& call) { return CallPython(function, call, thrown); });
+  return registry;
+}
+
+// Services for packed functions that are called outside of a run.
+class PythonPackedContext final : public PackedContext {
+ public:
+  Result<HostValue> Invoke(const HostValue&, std::span<const HostValue>) override {
+    return Error{ErrorCode::SemanticCheck, "a closure can be called in the run of a module only"};
+  }
+  void Print(std::string_view line) override { py::print(py::str(line.data(), line.size())); }
+  Result<std::shared_ptr<Storage>> Allocate(uint64_t bytes) override {
+    if (bytes > PhysicalMemory()) return Error{ErrorCode::Budget, "not enough memory"};
+    return Storage::Make(bytes);
+  }
+};
+
+py::object CallPacked(const std::string& name, const py::args& args) {
+  const auto session = Session::Current();
+  std::vector<HostValue> values;
+  for (const py::handle arg : args) values.push_back(ToHost(arg));
+  PythonPackedContext context;
+  return FromHost(Log(session->sources()).Check(BuiltinPackedFuncs().Call(name, values, context)));
 }
 
 // The inputs of a function in a list of arguments, and the objects that they come from.
@@ -161,7 +238,7 @@ class Execution {
 };
 
 py::object Run(const PyModule& module, const std::string& name, const py::list& args, const std::string& loops,
-               uint64_t seed) {
+               uint64_t seed, const PackedFuncs& packed) {
   const Build build;
   // A copy, since programs of Python may change the module meanwhile.
   const Module functions = module.module();  // NOLINT(performance-unnecessary-copy-initialization)
@@ -180,6 +257,10 @@ py::object Run(const PyModule& module, const std::string& name, const py::list& 
     throw py::type_error(fmt::format("the argument '{}' is missing", entry.inputs()[values.size()].name));
   Log log(module.session()->sources());
   execution.options().seed = seed;
+  std::exception_ptr thrown;
+  const std::optional<PackedRegistry> registry =
+      packed.empty() ? std::nullopt : std::optional(RegistryWith(packed, thrown));
+  if (registry) execution.options().packed = &*registry;
   execution.options().print = [](std::string_view line) {
     const py::gil_scoped_acquire lock;
     py::print(py::str(line.data(), line.size()));
@@ -194,6 +275,7 @@ py::object Run(const PyModule& module, const std::string& name, const py::list& 
       result = prepared.TakeError();
     }
   }
+  if (thrown) std::rethrow_exception(thrown);
   const HostValue value = log.Check(*std::move(result));
   const TupleValue* outputs = value.tuple();
   if (entry.prim() != nullptr && outputs != nullptr) WriteOutputs(entry, inputs, *outputs);
@@ -235,7 +317,9 @@ py::str CheckSemantics(const PyModule& before, const PyModule& after, uint64_t s
 
 void AddRunning(py::module_& m) {
   m.def("run", &Run, py::arg("module"), py::arg("name"), py::arg("args"), py::arg("loops") = "interpret",
-        py::arg("seed") = 0);
+        py::arg("seed") = 0, py::arg("packed") = PackedFuncs());
+  m.def("call_packed", &CallPacked, py::arg("name"));
+  m.def("has_packed", [](const std::string& name) { return BuiltinPackedFuncs().Find(name) != nullptr; });
   m.def("check_semantics", &CheckSemantics, py::arg("before"), py::arg("after"), py::arg("seed") = 0,
         py::arg("loops") = "auto", py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
         py::arg("inputs") = InputKinds().Words());

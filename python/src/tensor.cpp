@@ -1,6 +1,7 @@
 #include "tensor.h"
 
 #include <fmt/format.h>
+#include <pybind11/stl.h>
 
 #include <algorithm>
 #include <bit>
@@ -17,6 +18,7 @@ namespace {
 // The class NDArray of Python: a pointer that pybind11 can hold without a holder that is const.
 struct Tensor {
   std::shared_ptr<const NDArray> array;
+  bool writable = false;  // no node and no other tensor relies on the bytes
 };
 
 // The letters of the buffer protocol; nothing for formats that it does not know.
@@ -130,7 +132,7 @@ py::buffer_info BufferOf(const Tensor& tensor) {
           rank,
           std::move(shape),
           std::move(strides),
-          true};
+          !tensor.writable};
 }
 
 // Returns what `repr` shows: shape and dtype, and the elements as NumPy shows them, if it is installed and has the dtype.
@@ -150,10 +152,22 @@ py::object TensorToPython(const NDArray* array) {
   return array == nullptr ? py::none() : TensorToPython(array->shared_from_this());
 }
 
-py::object TensorToPython(std::shared_ptr<const NDArray> array) { return py::cast(Tensor{std::move(array)}); }
+py::object TensorToPython(std::shared_ptr<const NDArray> array, bool writable) {
+  return py::cast(Tensor{std::move(array), writable});
+}
+
+std::shared_ptr<const NDArray> ArgumentFromPython(py::handle object) {
+  if (py::isinstance<Tensor>(object)) return object.cast<const Tensor&>().array;
+  return TensorFromPython(object);
+}
 
 std::shared_ptr<const NDArray> TensorFromPython(py::handle object, DataType dtype) {
-  if (py::isinstance<Tensor>(object)) return object.cast<const Tensor&>().array;
+  if (py::isinstance<Tensor>(object)) {
+    // From now on its bytes stay as they are.
+    auto& tensor = object.cast<Tensor&>();
+    tensor.writable = false;
+    return tensor.array;
+  }
   if (PyObject_CheckBuffer(object.ptr()) != 0) return FromBuffer(py::reinterpret_borrow<py::buffer>(object));
   if (py::isinstance<py::bool_>(object)) return Scalar<uint8_t>(DataType::Bool(), object.cast<bool>() ? 1 : 0);
   if (py::isinstance<py::int_>(object)) {
@@ -175,8 +189,13 @@ bool CanWriteTo(py::handle object) {
 
 void WriteTo(py::handle object, std::shared_ptr<const NDArray> value) {
   if (py::isinstance<Tensor>(object)) {
-    // Others that have the old tensor, such as constants, keep it.
-    object.cast<Tensor&>().array = std::move(value);
+    auto& tensor = object.cast<Tensor&>();
+    if (!tensor.writable) {
+      // Others that have the old tensor, such as constants, keep it.
+      tensor.array = std::move(value);
+    } else if (value->num_bytes() > 0) {
+      std::memmove(const_cast<std::byte*>(tensor.array->data()), value->data(), value->num_bytes());
+    }
     return;
   }
   const py::buffer_info info = py::reinterpret_borrow<py::buffer>(object).request(/*writable=*/true);
@@ -189,12 +208,35 @@ void WriteTo(py::handle object, std::shared_ptr<const NDArray> value) {
 }
 
 void AddTensorType(py::module_& m) {
-  py::class_<Tensor>(m, "NDArray", py::buffer_protocol(), "A tensor in memory. numpy.asarray(tensor) shares it.")
-      .def(py::init([](const py::object& value) {
-        std::shared_ptr<const NDArray> array = TensorFromPython(value);
-        if (array == nullptr) throw py::type_error("expected an array, or an object with a buffer");
-        return Tensor{std::move(array)};
-      }))
+  py::class_<Tensor>(m, "NDArray", py::buffer_protocol(), py::dynamic_attr(),
+                     "A tensor in memory. numpy.asarray(tensor) shares it.")
+      .def(py::init([](const py::object& value, bool writable) {
+             std::shared_ptr<const NDArray> array = TensorFromPython(value);
+             if (array == nullptr) throw py::type_error("expected an array, or an object with a buffer");
+             return Tensor{std::move(array), writable};
+           }),
+           py::arg("value"), py::arg("writable") = false)
+      .def_static("_from_bytes",
+                  [](const std::string& dtype, const std::vector<int64_t>& shape,
+                     const std::optional<py::bytes>& bytes) {
+                    const std::optional<DataType> known = DataType::Parse(dtype);
+                    if (!known) throw py::value_error(fmt::format("'{}' is not a dtype", dtype));
+                    auto array = NDArray::Make(*known, shape);
+                    if (!bytes) return Tensor{std::move(array), true};
+                    const std::string_view data(*bytes);
+                    if (array->num_bytes() != data.size()) throw py::value_error("the bytes are not those of the shape");
+                    if (!data.empty()) std::memcpy(array->mutable_data(), data.data(), data.size());
+                    return Tensor{std::move(array), true};
+                  })
+      .def_static("_from_dlpack", [](const py::object& source) { return Tensor{FromDlpack(source), true}; })
+      .def("_bytes",
+           [](const Tensor& tensor) {
+             return py::bytes(reinterpret_cast<const char*>(tensor.array->data()), tensor.array->num_bytes());
+           })
+      .def("_write", [](const py::object& self, const Tensor& value) { WriteTo(self, value.array); })
+      .def_property_readonly("_writable", [](const Tensor& tensor) { return tensor.writable; })
+      .def("__dlpack__", [](const Tensor& tensor, const py::kwargs&) { return ToDlpack(tensor.array); })
+      .def("__dlpack_device__", [](const Tensor&) { return py::make_tuple(1, 0); })
       .def_buffer([](const Tensor& tensor) { return BufferOf(tensor); })
       .def_property_readonly("dtype", [](const Tensor& tensor) { return tensor.array->dtype().ToString(); })
       .def_property_readonly("shape",

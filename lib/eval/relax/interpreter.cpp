@@ -138,6 +138,9 @@ Result<HostValue> RelaxInterpreter::Eval(const Expr* expr, Frame& frame) {
     case NodeKind::kGlobalVar: return EvalGlobal(*To<GlobalVar>(expr));
     case NodeKind::kExternFunc: {
       const auto* function = To<ExternFunc>(expr);
+      // As in TVM's virtual machine, a name may be that of a function of the module.
+      const ModuleEntry* own = packed_.Find(function->global_symbol) ? nullptr : module_.Find(function->global_symbol);
+      if (own && !Is<ExternFunc>(own->func)) return EvalGlobal(*own->var);
       return HostValue(HostValue::CalleeRef(new FunctionValue{function, function->global_symbol, {}, {}, nullptr, {}}));
     }
     default: return RunError(fmt::format("{} is not a value", NodeKindName(expr->kind)));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/element.h"
@@ -124,7 +125,10 @@ bool CallEvaluator::MakeTensor(const ArrayRecord& array, HostValue* value) {
   }
   const Memory& memory = place.memory;
   if (!memory.writable) {
-    *value = NDArray::View(array.dtype, array.shape, memory.data + begin, nullptr);
+    // The function may keep the tensor longer than the memory exists.
+    const auto copy = NDArray::Make(array.dtype, array.shape);
+    if (*bytes > 0) std::memcpy(copy->mutable_data(), memory.data + begin, *bytes);
+    *value = Tensor(copy);
     return true;
   }
   const auto size = static_cast<size_t>(memory.bytes);

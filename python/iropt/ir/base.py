@@ -157,6 +157,11 @@ class BaseFunc(RelaxExpr):
         attrs.pop(key, None)
         return native.copy_with(self, {"attrs": attrs})
 
+    def __reduce__(self):
+        from .structure import load_json, save_json
+
+        return load_json, (save_json(self),)
+
     def __call__(self, *args):
         raise Error("a function of a module is called by its name")
 

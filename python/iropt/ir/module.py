@@ -167,6 +167,11 @@ class IRModule:
     def __deepcopy__(self, _):
         return self.copy()
 
+    def __reduce__(self):
+        from .structure import load_json, save_json
+
+        return load_json, (save_json(self),)
+
     # ---- Attributes and global infos
     @property
     def attrs(self):

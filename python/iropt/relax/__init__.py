@@ -9,6 +9,8 @@ from .expr_functor import PyExprMutator, PyExprVisitor  # noqa: F401
 from . import analysis, transform, utils  # noqa: F401
 
 _script_prefix_ = "R"
+_RUNNING = ("Executable", "VMExecutable", "VirtualMachine", "build", "vm", "get_pipeline", "get_default_pipeline",
+            "register_pipeline")
 
 
 def call_tir(gvar, args, out_sinfo, tir_vars=None, dtype=None):
@@ -18,18 +20,16 @@ def call_tir(gvar, args, out_sinfo, tir_vars=None, dtype=None):
     return op.call_tir(gvar, args, out_sinfo, tir_vars)
 
 
-def get_pipeline(name="zero", **_):
-    """A named pipeline as a pass, at the level of the context in which it runs."""
-
-    @ir.transform.module_pass(opt_level=0)
-    def _pipeline(mod, ctx):
-        return ir.transform.Pipeline(f"{name}<O{min(ctx.opt_level, 4)}>")(mod)
-
-    return _pipeline
-
-
 def __getattr__(name):
     """Operators of the table by their names: `relax.add(x, y)`."""
     if name.startswith("_"):
         raise AttributeError(name)
+    if name in ("BasePyModule", "base_py_module"):
+        from . import py_module
+
+        return py_module.BasePyModule if name == "BasePyModule" else py_module
+    if name in _RUNNING:
+        from . import vm_build
+
+        return getattr(vm_build, name)
     return getattr(op, name)

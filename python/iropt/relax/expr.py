@@ -461,39 +461,3 @@ class DynTensorType:
     def __init__(self, ndim=-1, dtype="float32", span=None):
         del span
         self.ndim, self.dtype = ndim, dtype
-
-
-class Executable:
-    """A module that is ready to run."""
-
-    def __init__(self, mod):
-        self.mod = mod
-
-    def __getitem__(self, name):
-        from ..running import Function as Running
-
-        return Running(self.mod, name, loops="auto")
-
-
-def build(mod, target=None, *_args, **_kwargs):
-    """A module that VirtualMachine runs; PrimFuncs that take long are compiled when they run."""
-    del target
-    return Executable(mod)
-
-
-class VirtualMachine:
-    """Runs the functions of a module: `VirtualMachine(relax.build(mod), tvm.cpu())["main"](x)`."""
-
-    def __init__(self, executable, device=None, *_args, **_kwargs):
-        del device
-        self._executable = executable if isinstance(executable, Executable) else Executable(executable)
-
-    def __getitem__(self, name):
-        return self._executable[name]
-
-
-class vm:  # pylint: disable=invalid-name
-    """The names that older versions have for these."""
-
-    build = staticmethod(build)
-    VirtualMachine = VirtualMachine

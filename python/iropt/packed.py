@@ -1,0 +1,67 @@
+"""Packed functions: functions of Python that modules call by name."""
+from ._core import native
+
+_FUNCTIONS = {}
+
+
+class PackedFunction:
+    """A function of the runtime that is known by its name."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self, *args):
+        return native.call_packed(self.name, *args)
+
+    def __repr__(self):
+        return f"<packed function {self.name}>"
+
+
+def register_func(func_name, f=None, override=False):
+    """Registers a function under a name; modules call it with R.call_packed, R.call_dps_packed and T.call_packed.
+
+    func_name: the name, or the function, whose own name it is then. Without a function it is a decorator.
+    override: whether a function of that name may exist already; else it is an error.
+    Returns the function. Tensors are given to it as NDArrays, and those that it writes to are changed.
+    """
+    if callable(func_name):
+        f, func_name = func_name, func_name.__name__
+    if not isinstance(func_name, str):
+        raise ValueError("expected the name of a function as a text")
+
+    def register(function):
+        if not override and func_name in _FUNCTIONS:
+            raise ValueError(f"the global function {func_name} is registered already: override=True replaces it")
+        _FUNCTIONS[func_name] = function
+        return function
+
+    return register if f is None else register(f)
+
+
+register_global_func = register_func
+
+
+def get_global_func(name, allow_missing=False):
+    """The registered function, or one of the runtime, of a name; None, or an error, if there is none."""
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    if native.has_packed(name):
+        return PackedFunction(name)
+    if allow_missing:
+        return None
+    raise ValueError(f"Cannot find global function {name}")
+
+
+def list_global_func_names():
+    """The names of the functions that were registered."""
+    return sorted(_FUNCTIONS)
+
+
+def remove_global_func(name):
+    """Forgets a registered function."""
+    _FUNCTIONS.pop(name, None)
+
+
+def registered():
+    """The registered functions by their names, for a run."""
+    return _FUNCTIONS

@@ -1,0 +1,45 @@
+"""Building modules of Relax, the virtual machine, and pipelines by their names."""
+from ..executable import Executable, VirtualMachine, build_relax as build  # noqa: F401
+from ..ir import transform
+
+VMExecutable = Executable
+
+_PIPELINES = {}
+
+
+def register_pipeline(name):
+    """A decorator of functions that return a pass, which get_pipeline then finds by a name."""
+    if name in _PIPELINES:
+        raise ValueError(f"Pipeline {name} has already been registered")
+
+    def register(function):
+        _PIPELINES[name] = function
+        return function
+
+    return register
+
+
+def get_pipeline(name="zero", **kwargs):
+    """A named pipeline as a pass: one that was registered, or one of the library at the level of its context."""
+    if name in _PIPELINES:
+        return _PIPELINES[name](**kwargs)
+
+    @transform.module_pass(opt_level=0)
+    def _pipeline(mod, ctx):
+        return transform.Pipeline(f"{name}<O{min(ctx.opt_level, 4)}>")(mod)
+
+    return _pipeline
+
+
+def get_default_pipeline(target=None):
+    """The pipeline that lowers a module for a target."""
+    del target
+    return get_pipeline("default_build")
+
+
+class vm:  # pylint: disable=invalid-name
+    """The names that older versions have for these."""
+
+    build = staticmethod(build)
+    Executable = Executable
+    VirtualMachine = VirtualMachine
