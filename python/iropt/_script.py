@@ -6,13 +6,13 @@ places. Names of modules become the three prefixes of scripts.
 """
 import ast
 import builtins
-import inspect
-import linecache
-import sys
-import textwrap
+import copy
 
 from . import _core
 from ._core import native
+from ._script_host import COMPREHENSIONS, READ, Host, Parameters, read_with
+from ._script_places import Places
+from ._script_sources import caller, environment, in_module_class, source_of_class, source_of_function  # noqa: F401
 
 PREFIXES = {"I": "I", "R": "R", "T": "T"}
 _DECORATORS = {"ir_module": "I.ir_module", "function": "R.function", "prim_func": "T.prim_func", "macro": None}
@@ -36,12 +36,12 @@ def text_of(value, variables=None):
     if isinstance(value, float):
         return repr(float(value)) if value == value and abs(value) != float("inf") else f'float("{value}")'
     if isinstance(value, (list, tuple)):
-        items = ", ".join(text_of(item) for item in value)
+        items = ", ".join(text_of(item, variables) for item in value)
         if isinstance(value, list) or isinstance(value, _core.Array):
             return f"[{items}]"
         return f"({items},)" if len(value) == 1 else f"({items})"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{text_of(key)}: {text_of(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{text_of(key)}: {text_of(item, variables)}" for key, item in value.items()) + "}"
     script = getattr(value, "_script_", None)
     if script is not None:
         return script()
@@ -63,17 +63,23 @@ def _text_with_variables(value, variables):
     if hasattr(value, "_node_") and not isinstance(value, _core.Node):
         value = value._node_()
     if isinstance(value, tir.IterVar):
-        variables[value.var.name] = value.var
+        _declare(value.var, value, variables)
         dom = "None" if value.dom is None else f"T.Range({value.dom.min}, {value.dom.min + value.dom.extent})"
         kind = {0: "DataPar", 1: "ThreadIndex", 2: "CommReduce"}[value.iter_type]
         return f'T.iter_var({value.var.name}, {dom}, "{kind}", "{value.thread_tag}")'
     if not isinstance(value, tir.PrimExpr) or isinstance(value, (tir.IntImm, tir.FloatImm, tir.StringImm)):
         return None
+    if any(isinstance(part, (tir.Let, tir.Buffer)) for part in native.post_order(value)):
+        raise Unprintable(value)
     for var in native.free_vars(value):
-        if not var.name or not var.name.isidentifier():
-            raise Unprintable(value)
-        variables[var.name] = var
+        _declare(var, value, variables)
     return value.script()
+
+
+def _declare(var, value, variables):
+    """Notes that the script must declare a variable; two of the same name are not printable."""
+    if not var.name.isidentifier() or not variables.setdefault(var.name, var).same_as(var):
+        raise Unprintable(value)
 
 
 class _Scopes:
@@ -103,8 +109,9 @@ class _Substitution(ast.NodeVisitor):
 
     CONSTANT, CAPTURED, SCRIPT = range(3)
 
-    def __init__(self, env, source):
+    def __init__(self, env, source, host, file="<script>"):
         self.env = dict(env)  # eval adds the builtins to it
+        self.host, self.file = host, file
         self.values = {}  # of expressions, with their nodes, which keep the keys valid
         self.lines = source.split("\n")
         self.scopes = _Scopes()
@@ -112,6 +119,8 @@ class _Substitution(ast.NodeVisitor):
         self.macros = {}
         self.unwrap = []
         self.variables = {}
+        self.undeclared = set()
+        self.in_signature = False
         self.declarations = []
         self.emits = {}
         self.function = None
@@ -145,6 +154,8 @@ class _Substitution(ast.NodeVisitor):
             if value is Unprintable or self.prefix_of(value) or getattr(value, "_script_name_", None):
                 return self.SCRIPT
             return self.CAPTURED
+        if isinstance(node, ast.Starred):
+            return self.kind(node.value)
         if isinstance(node, (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
             return self.comprehension_kind(node)
         kinds = [self.kind(child) for child in ast.iter_child_nodes(node) if isinstance(child, (ast.expr, ast.keyword,
@@ -189,14 +200,40 @@ class _Substitution(ast.NodeVisitor):
         lines[0] = lines[0][node.col_offset :]
         return b"\n".join(lines).decode()
 
+    def is_foreign_call(self, node):
+        """Returns whether a function of the program is called, which the reader does not know."""
+        if not isinstance(node, ast.Call) or self.kind(node.func) != self.CAPTURED:
+            return False
+        function = self.value(node.func)
+        is_known = getattr(function, "__module__", None) == "builtins" and getattr(function, "__name__", "") in READ
+        return function is not Unprintable and callable(function) and not is_known
+
+    def is_foreign(self, node):
+        """Returns whether Python computes an expression while the script is read."""
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and self.is_foreign(node.value):
+            return True
+        if isinstance(node, ast.Subscript) and self.kind(node.value) == self.CAPTURED:
+            return isinstance(self.value(node.value), (list, tuple, dict))
+        return isinstance(node, COMPREHENSIONS + (ast.JoinedStr,)) or self.is_foreign_call(node)
+
+    def foreign(self, node):
+        """Replaces an expression that Python computes by a call that the reader makes with what is the script's."""
+        body = Parameters(self)
+        expression = body.visit(copy.deepcopy(node))
+        args = ast.arguments(posonlyargs=[], args=[ast.arg(arg=name) for name in body.arguments], kwonlyargs=[],
+                             kw_defaults=[], defaults=[])
+        function = ast.copy_location(ast.Lambda(args=args, body=expression), node)
+        code = compile(ast.fix_missing_locations(ast.Expression(body=function)), self.file, "eval")
+        number = self.host.add(eval(code, self.env))  # pylint: disable=eval-used
+        self.replace(node, f"__host_{number}({', '.join(body.arguments.values())})")
+
     def call(self, node):
         """Replaces the call of a function of Python by what it makes of the texts of its arguments."""
         callee = node.func
         if self.kind(callee) != self.CAPTURED or any(isinstance(arg, ast.Starred) for arg in node.args):
             return False
         function = self.value(callee)
-        if function is Unprintable or not callable(function) or getattr(builtins, getattr(function, "__name__", ""),
-                                                                       None) is function:
+        if function is Unprintable or not callable(function):
             return False
         from .script._names import Expression
 
@@ -215,7 +252,7 @@ class _Substitution(ast.NodeVisitor):
 
     def constant(self, node):
         """Writes the array of R.const(array) with its dtype."""
-        if not node.args or self.kind(node.args[0]) == self.SCRIPT:
+        if not node.args or isinstance(node.args[0], ast.Starred) or self.kind(node.args[0]) == self.SCRIPT:
             return False
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         value = self.value(node.args[0])
@@ -263,6 +300,9 @@ class _Substitution(ast.NodeVisitor):
     def expression(self, node):
         if node is None:
             return
+        if isinstance(node, ast.Starred):
+            self.expression(node.value)
+            return
         if isinstance(node, ast.Call) and (self.constant(node) or self.emit_te(node)):
             return
         kind = self.kind(node)
@@ -270,19 +310,37 @@ class _Substitution(ast.NodeVisitor):
             value = self.value(node)
             if value is not Unprintable:
                 try:
-                    text = text_of(value, self.variables)
+                    text = self.text_of(value)
                     if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
                         text = f"({text})"
                     self.replace(node, text if _is_atom(value) else f"({text})")
                     return
                 except Unprintable:
-                    pass
+                    if not isinstance(node, ast.Call) and not callable(value):
+                        self.foreign(node)
+                        return
         if isinstance(node, (ast.Name, ast.Attribute)) and self.rename(node):
             return
-        if isinstance(node, ast.Call) and self.call(node):
+        if self.is_foreign(node):
+            self.foreign(node)
             return
         for child in ast.iter_child_nodes(node):
             self.child(child)
+
+    def text_of(self, value):
+        """The text of a value, whose variables are noted for declaration.
+
+        What the signature of a PrimFunc uses can't be declared before it: such variables come from the program everywhere.
+        """
+        used = {}
+        text = text_of(value, used)
+        if self.in_signature:
+            self.undeclared |= set(used)
+        if self.undeclared & set(used):
+            raise Unprintable(value)
+        for var in used.values():
+            _declare(var, value, self.variables)
+        return text
 
     def child(self, child):
         if isinstance(child, ast.expr):
@@ -327,21 +385,48 @@ class _Substitution(ast.NodeVisitor):
         self.scopes.names[0] |= {node.name}
         self.scopes.names[0] |= {child.name for child in node.body if isinstance(child, ast.FunctionDef)}
         self.decorators(node)
+        self.remove_bases(node)
         for child in node.body:
-            self.visit(child)
+            if _decorates(child, "pyfunc"):
+                self.remove(child)
+            else:
+                self.visit(child)
+
+    def remove_bases(self, node):
+        """Takes the base classes of a class out of the text."""
+        bases = node.bases + [keyword.value for keyword in node.keywords]
+        if not bases:
+            return
+        line, column = bases[-1].end_lineno - 1, bases[-1].end_col_offset
+        while b")" not in self.lines[line].encode()[column:]:
+            line, column = line + 1, 0
+        column += self.lines[line].encode()[column:].index(b")") + 1
+        begin = self.lines[node.lineno - 1].encode().index(b"(")
+        self.edits.append((node.lineno - 1, begin, line, column, ""))
+
+    def remove(self, node):
+        """Takes a function out of the text."""
+        first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list]) - 1
+        self.edits.append((first, node.col_offset, node.end_lineno - 1, node.end_col_offset, "pass"))
+        if node.decorator_list:
+            # The decorator begins a column before its expression.
+            self.edits[-1] = (first, node.decorator_list[0].col_offset - 1, *self.edits[-1][2:])
 
     def visit_FunctionDef(self, node):
         self.decorators(node)
         self.scopes.names.append(_bound_names(node) | (self.bound_by_callers if _is_open_macro(node) else set()))
-        outer, self.variables = self.variables, {}
+        outer, self.variables, self.undeclared = self.variables, {}, set()
         self.function = node.name
+        self.in_signature = _decorates(node, "prim_func")
         for arg in node.args.posonlyargs + node.args.args + node.args.kwonlyargs:
             self.expression(arg.annotation)
         self.expression(node.returns)
+        self.in_signature = False
         for child in node.body:
             self.visit(child)
         self.scopes.names.pop()
-        declared = "; ".join(f"{name} = T.{var.dtype}()" for name, var in self.variables.items())
+        declared = "; ".join(f"{name} = {_declaration(var)}" for name, var in self.variables.items())
+        self.host.variables.update(self.variables)
         if declared:
             first = node.body[0]
             self.declarations.append((first.lineno - 1, " " * first.col_offset + declared))
@@ -388,14 +473,25 @@ class _Substitution(ast.NodeVisitor):
             elif isinstance(child, ast.stmt):
                 self.visit(child)
 
-    def apply(self):
+    def apply(self, places=None):
+        """The text; places get what was changed."""
         lines = [line.encode() for line in self.lines]
         _apply(lines, self.edits)
+        widths = [len(line) for line in lines]
         for node, chosen in self.unwrap:
             _unwrap(lines, node, chosen)
+        if places is not None:
+            places.edits, places.inserted = self.edits, [index for index, _ in self.declarations]
+            places.dedents = {index: width - len(line) for index, (width, line) in enumerate(zip(widths, lines)) if line}
         for index, text in self.declarations:
             lines[index] = text.encode() + b"\n" + lines[index]
         return b"\n".join(line for line in lines if line is not None).decode()
+
+
+def _declaration(var):
+    from . import tir
+
+    return f"T.{var.dtype}(is_size_var=True)" if isinstance(var, tir.SizeVar) else f"T.{var.dtype}()"
 
 
 def _is_atom(value):
@@ -433,6 +529,13 @@ def _unwrap(lines, node, chosen):
         lines[first] = b" " * indent + b"pass"
 
 
+def _decorates(node, decorator_name):
+    """Returns whether a function has a decorator of a name, such as T.prim_func(private=True)."""
+    callees = [decorator.func if isinstance(decorator, ast.Call) else decorator
+               for decorator in getattr(node, "decorator_list", [])]
+    return any(decorator_name == getattr(callee, "attr", getattr(callee, "id", "")) for callee in callees)
+
+
 def _is_open_macro(function):
     """Returns whether the names in the function of a script are those of the places that call it."""
     calls = [decorator for decorator in function.decorator_list if isinstance(decorator, ast.Call)]
@@ -447,89 +550,27 @@ def _names_in(tree):
     return set().union(*(_bound_names(function) for function in functions))
 
 
-def resolve(source, env, emits=None, bound=()):
-    """The text of a script in which captured values are written in their places, but not those of names in `bound`."""
+def resolve(source, env, host, emits=None, bound=(), file="<script>", places=None):
+    """The text of a script in which captured values are written in their places, but not those of names in `bound`.
+
+    What Python computes is a call of a function that the host gets.
+    """
     tree = ast.parse(source)
-    substitution = _Substitution(env, source)
+    substitution = _Substitution(env, source, host, file)
     substitution.scopes.names[0] |= set(bound) | {
         node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))
     }
     for statement in tree.body:
         substitution.visit(statement)
-    text = substitution.apply()
+    text = substitution.apply(places)
     if emits is not None:
         emits.update(substitution.emits)
     for macro in substitution.macros.values():
-        text = macro(env, _names_in(tree)) + "\n" + text
+        macro_text, macro_places = macro(env, _names_in(tree), host)
+        text = macro_text + "\n" + text
+        if places is not None:
+            places.insert(macro_places, macro_text.count("\n") + 1)
     return text
-
-
-# ---- Sources of decorated objects
-
-
-def _block(lines, start):
-    """The lines of the definition that begins, with its decorators, at an index."""
-    return inspect.getblock(lines[start:])
-
-
-def source_of_function(function):
-    code = function.__code__
-    lines = linecache.getlines(code.co_filename)
-    start = code.co_firstlineno - 1
-    if not lines:
-        source, start = inspect.getsourcelines(function)
-        return textwrap.dedent("".join(source)), code.co_filename, max(start, 1)
-    return textwrap.dedent("".join(_block(lines, start))), code.co_filename, start + 1
-
-
-def source_of_class(cls, frame):
-    """The source of a class that is decorated in the frame."""
-    lines = linecache.getlines(frame.f_code.co_filename)
-    start = frame.f_lineno - 1
-    if lines:
-        # The line is that of the decorator, or of the class, as versions of Python differ.
-        while start > 0 and lines[start - 1].lstrip().startswith("@"):
-            start -= 1
-        block = _block(lines, start)
-        if any(line.lstrip().startswith(f"class {cls.__name__}") for line in block):
-            return textwrap.dedent("".join(block)), frame.f_code.co_filename, start + 1
-    source, first = inspect.getsourcelines(cls)
-    return textwrap.dedent("".join(source)), inspect.getsourcefile(cls), first
-
-
-def in_module_class(frame):
-    """Returns whether a frame is the body of a class that will be a module."""
-    if "__module__" not in frame.f_locals or "__qualname__" not in frame.f_locals:
-        return False
-    lines = linecache.getlines(frame.f_code.co_filename)
-    index = frame.f_code.co_firstlineno - 1
-    while index > 0 and index < len(lines) and lines[index - 1].lstrip().startswith("@"):
-        index -= 1
-    while index < len(lines):
-        line = lines[index].lstrip()
-        if line.startswith("@") and "ir_module" in line:
-            return True
-        if line.startswith("class "):
-            return False
-        index += 1
-    return False
-
-
-def environment(frame, function=None):
-    """The names that code in a frame sees."""
-    env = dict(frame.f_globals)
-    outer = []
-    current = frame
-    while current is not None and current.f_globals is frame.f_globals:
-        outer.append(current.f_locals)
-        current = current.f_back
-    for names in reversed(outer):
-        env.update(names)
-    if function is not None:
-        closure = inspect.getclosurevars(function)
-        env.update(closure.globals)
-        env.update(closure.nonlocals)
-    return env
 
 
 def read(source, env, name="<script>", first_line=1, verify=True):
@@ -537,14 +578,19 @@ def read(source, env, name="<script>", first_line=1, verify=True):
     from . import ir
 
     emits = {}
-    text = resolve(source, env, emits)
-    module = ir.IRModule(_module=native.from_source(text, name, first_line, "tvmscript", verify))
+    host, places = Host(), Places(name, first_line, source)
+    text = resolve(source, env, host, emits, file=name, places=places)
+    try:
+        if host.functions:
+            read_text = read_with(host, text, name, first_line, verify)
+        else:
+            read_text = native.from_source(text, name, first_line, "tvmscript", verify)
+    except _core.Error as error:
+        # The first frame is that of the script.
+        raise places.error(error) from error.__cause__
+    module = ir.IRModule(_module=read_text)
     if emits:
         from .relax.emit_te import emit_calls
 
         module = emit_calls(module, emits)
     return module
-
-
-def caller(depth=1):
-    return sys._getframe(depth + 1)  # pylint: disable=protected-access

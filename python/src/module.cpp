@@ -19,6 +19,7 @@
 #include "iropt/support/file.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
+#include "script_host.h"
 #include "values.h"
 
 namespace iropt::python {
@@ -86,6 +87,39 @@ PyModule FromSource(std::string text, std::string name, uint32_t first_line, std
                    .first_line = first_line,
                    .format = std::move(format)},
                   verify);
+}
+
+// Makes an error of the text that says what a function of Python has raised.
+[[noreturn]] void ThrowScriptError(const Log& log, const iropt::Error& error, const PythonScriptHost& host) {
+  try {
+    log.Throw(error);
+  } catch (py::error_already_set& thrown) {
+    if (host.raised()) thrown.value().attr("__cause__") = host.raised()->value();
+    throw;
+  }
+}
+
+// Reads a script of a program. The function `call` answers its calls of __host_N(...); see PythonScriptHost.
+PyModule FromScript(std::string text, const std::string& name, uint32_t first_line, bool verify, py::object call,
+                    const std::vector<std::pair<std::string, NodeRef>>& captured) {
+  Build build;
+  Session& session = build.session();
+  Log log(session.sources());
+  const auto owner = std::make_shared<const FileBuffer>(std::move(text));
+  PythonScriptHost host(build, std::move(call), captured);
+  Result<Module> result = [&]() -> Result<Module> {
+    const py::gil_scoped_release unlocked;
+    IROPT_RETURN_IF_ERROR(CheckIsText(owner->text()));
+    IROPT_ASSIGN_OR_RETURN(const uint32_t base, session.sources().AddBuffer(name, owner->text(), owner, first_line));
+    ParseOptions options;
+    options.host = &host;
+    std::optional<Module> module = ParseModule(owner->text(), base, options, log.engine());
+    if (!module) return Failure{ErrorCode::Parse};
+    if (verify && !VerifyModule(*module, {}, log.engine())) return Failure{ErrorCode::IllFormed};
+    return *std::move(module);
+  }();
+  if (!result.ok()) ThrowScriptError(log, result.error(), host);
+  return PyModule(*std::move(result), build.shared_session());
 }
 
 PyModule FromFile(const std::string& path, std::string format, bool verify) {
@@ -307,6 +341,8 @@ void AddModuleType(py::module_& m) {
           });
   m.def("from_source", &FromSource, py::arg("text"), py::arg("name") = "module", py::arg("first_line") = 1,
         py::arg("format") = "", py::arg("verify") = true);
+  m.def("from_script", &FromScript, py::arg("text"), py::arg("name"), py::arg("first_line"), py::arg("verify"),
+        py::arg("call"), py::arg("captured"));
   m.def("from_file", &FromFile, py::arg("path"), py::arg("format") = "", py::arg("verify") = true);
   m.def("from_onnx", &FromOnnx, py::arg("name"), py::arg("bytes"), py::arg("folder"), py::arg("input_shapes"),
         py::arg("symbols"));

@@ -18,6 +18,8 @@
 //   Keyword(name)                        the name of a keyword argument in today's spelling
 //   Choice(condition, a, b, span, out)   a if condition else b, if the text does not decide the condition
 //
+//   kIsPrimFunc                          whether it reads PrimFuncs
+//
 // as members that the grammar may call. Each returns false after a reported error.
 #pragma once
 
@@ -262,6 +264,11 @@ class ExprGrammar : public ValueReader {
         return entry && level().Metadata(entry, lex_.SpanFrom(token.begin), out);
       }
       if (name == "lambda") return level().Lambda(out);
+      if (state_.host && name.starts_with(kHostCallPrefix)) {
+        lex_.Next();
+        PyArgs args;
+        return ParseArguments(args, token.begin) && CallHost(name, args, Level::kIsPrimFunc, out);
+      }
       if (IsPythonFunction(name) && CharAfterName() == '(') {
         lex_.Next();
         PyArgs args;

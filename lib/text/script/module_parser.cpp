@@ -445,6 +445,7 @@ std::optional<Module> ParseModule(std::string_view text, uint32_t base, const Pa
   Module module;
   text::ReaderState state;
   state.module = &module;
+  state.host = options.host;
   Workspace workspace;
   text::SymbolTable symbols;
   const size_t errors = diagnostics.error_count();

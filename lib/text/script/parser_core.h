@@ -18,6 +18,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/text/script/host.h"
 #include "iropt/text/script/lexer.h"
 #include "symbol_table.h"
 
@@ -99,6 +100,8 @@ struct ReaderState {
   bool is_tir = false;
   // Names of the module's functions, with the types that calls need; see Module::TypeOf.
   Module* module = nullptr;
+  // The program around the script; null if it has none.
+  ScriptHost* host = nullptr;
   // metadata["relax.expr.Constant"][i] and other kinds, by type key.
   std::map<std::string, std::vector<const Node*>, std::less<>> metadata;
 

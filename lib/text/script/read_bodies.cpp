@@ -116,7 +116,7 @@ bool BodyReader::Holds(const FunctionReading& known) const {
 int BodyReader::ThreadsFor(const PendingList& functions, size_t few) const {
   size_t bytes = 0;
   for (const PendingFunction* pending : functions) bytes += pending->body_end - pending->body_begin;
-  return bytes < few ? 1 : options_.threads;
+  return bytes < few || state_.host ? 1 : options_.threads;
 }
 
 bool BodyReader::TakeKnown(PendingFunction& pending) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace iropt::text {
@@ -132,6 +133,19 @@ bool ValueReader::CallPython(std::string_view name, const PyArgs& args, PyValue&
   } else {
     return Error(v.span, "bad-number", "the integer exceeds 64 bits");
   }
+  return true;
+}
+
+bool ValueReader::CallHost(std::string_view name, const PyArgs& args, bool is_prim_func, PyValue& out) {
+  name.remove_prefix(kHostCallPrefix.size());
+  int64_t index = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
+  if (error != std::errc() || end != name.data() + name.size())
+    return Error(args.span, "bad-expression", "the program around the script has no such function");
+  const HostScope scope{ws_, diag_, is_prim_func};
+  const auto find = [this](std::string_view wanted) { return symbols_.Find(wanted); };
+  if (!state_.host->Call(index, args, scope, find, out)) return false;
+  out.span = args.span;
   return true;
 }
 

@@ -67,6 +67,8 @@ class ValueReader : public ParserCore {
   // ---- Python's functions: len, list, tuple, max, min, bool, int and float of values that the text gives
   static bool IsPythonFunction(std::string_view name);
   bool CallPython(std::string_view name, const PyArgs& args, PyValue& out);
+  // The value of __host_N(args) from the program around the script.
+  bool CallHost(std::string_view name, const PyArgs& args, bool is_prim_func, PyValue& out);
   // The first character after the current name that is not a blank.
   char CharAfterName() const;
 

@@ -44,12 +44,13 @@ class Macro:
     def _script_name_(self):
         return self.__name__
 
-    def _script_macro_(self, env, bound):
-        """The text of the macro for a script that sees the names `env` and binds some itself."""
-        source, _, _ = _script.source_of_function(self._function)
+    def _script_macro_(self, env, bound, host):
+        """The text of the macro for a script that sees the names `env` and binds some itself, and its places."""
+        source, path, line = _script.source_of_function(self._function)
+        places = _script.Places(path, line, source)
         if self._hygienic:
-            return _script.resolve(source, _script.environment(self._frame, self._function))
-        return _script.resolve(source, env, bound=bound)
+            env, bound = _script.environment(self._frame, self._function), ()
+        return _script.resolve(source, env, host, bound=bound, file=path, places=places), places
 
     def __call__(self, *_args, **_kwargs):
         raise TypeError(f"the macro {self.__name__} can be used in a script only")

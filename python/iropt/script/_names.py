@@ -44,6 +44,9 @@ class Name:
     def _compare(self, other):
         if other is self:
             return True
+        if self._script_name_ is not None:
+            # As a class, such as that of an annotation.
+            return isinstance(other, Name) and other._text == self._text
         raise TypeError(f"{self._text} has no value to compare while Python runs: it can be used in a script only")
 
     def __eq__(self, other):
@@ -56,7 +59,7 @@ class Name:
         raise TypeError(f"{self._text} has no truth value while Python runs: it can be used in a script only")
 
     def __hash__(self):
-        return id(self)
+        return hash(self._text)
 
 
 class Expression(Name):
@@ -109,4 +112,4 @@ def _text(value):
     try:
         return _script.text_of(value)
     except _script.Unprintable:
-        return repr(value)
+        return getattr(value, "name", None) or repr(value)

@@ -20,6 +20,11 @@ def ir_module(mod=None, check_well_formed=True):
         for name in list(vars(cls)):
             env.pop(name, None)
         module = _script.read(source, env, path, line, verify=check_well_formed)
+        functions = {name: value for name, value in vars(cls).items() if getattr(value, "_is_pyfunc_", False)}
+        if functions:
+            from ..relax.py_module import PyModuleFactory
+
+            module = PyModuleFactory(module, functions)
         module.__dict__["__name__"] = cls.__name__
         return module
 
@@ -27,6 +32,8 @@ def ir_module(mod=None, check_well_formed=True):
 
 
 def pyfunc(func):
+    """Lets a function of the class of a module stay one of Python: see relax.BasePyModule."""
+    func._is_pyfunc_ = True
     return func
 
 

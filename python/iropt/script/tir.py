@@ -47,6 +47,16 @@ def __getattr__(name):
         return _DType(name)
     if name in ("bool", "boolean"):
         return _DType("bool")
-    if name in _VALUES:
-        return getattr(_tir, name)
-    return Name(f"T.{name}")
+    value = _expression(name)
+    return Name(f"T.{name}") if value is None else value
+
+
+def _expression(name):
+    """What makes an expression of expressions: a class of nodes, a function on them, or an operator of the table."""
+    if name in _VALUES or hasattr(_tir.op, name):
+        return getattr(_tir, name, None)
+    value = vars(_tir).get(name)
+    if isinstance(value, type) and issubclass(value, _tir.PrimExpr):
+        return value
+    is_operator = value is None and _tir.is_operator(name)
+    return getattr(_tir, name) if is_operator else None

@@ -42,6 +42,15 @@ def __getattr__(name):
     raise AttributeError(name)
 
 
+def is_operator(name):
+    """Returns whether the table has an operator tir.NAME."""
+    try:
+        _ir().Op.get("tir." + name)
+    except AttributeError:
+        return False
+    return True
+
+
 def __dir__():
     operators = {row["name"][4:] for row in native.op_table() if row["name"].startswith("tir.")}
     return sorted(set(globals()) | set(_SCHEDULES) | operators)

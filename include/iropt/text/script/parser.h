@@ -13,6 +13,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/support/result.h"
+#include "iropt/text/script/host.h"
 #include "iropt/text/script/reading.h"
 
 namespace iropt {
@@ -36,6 +37,8 @@ struct ParseOptions {
   std::optional<TextVersion> unknown_version = std::nullopt;
   // The module or function may be indented, as in a function of a program in Python.
   bool may_be_indented = false;
+  // Answers the calls of __host_N(...) in the text; null if there are none. Functions are then read one by one.
+  ScriptHost* host = nullptr;
 };
 
 // Reads a module from `text`, whose first byte has the global source offset `base` (SourceManager::AddBuffer).

@@ -63,6 +63,7 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
   bool Subscript(PyValue& out, uint32_t begin);
   bool Member(PyValue& out, uint32_t begin);
   bool Call(PyValue& out, uint32_t begin);
+  static constexpr bool kIsPrimFunc = false;
   bool Named(const Node* node, const Token& token, PyValue& out);
   bool Undefined(PyValue& out);
   bool Prefixed(Prefix prefix, PyValue& out);

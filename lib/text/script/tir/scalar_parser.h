@@ -56,6 +56,7 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   bool Subscript(PyValue& out, uint32_t begin);
   bool Member(PyValue& out, uint32_t begin);
   bool Call(PyValue& out, uint32_t begin);
+  static constexpr bool kIsPrimFunc = true;
   bool Named(const Node* node, const Token& token, PyValue& out);
   bool Undefined(PyValue& out);
   bool Prefixed(Prefix prefix, PyValue& out);

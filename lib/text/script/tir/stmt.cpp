@@ -155,6 +155,8 @@ bool TirParser::ParseSimpleStatement() {
 bool TirParser::EmitValue(const PyValue& value) {
   // A documentation string, or T.something that returns nothing.
   if (value.is(Kind::kString) || value.is(Kind::kNone)) return true;
+  if (value.is_list())
+    return std::ranges::all_of(value.items(), [this](const PyValue& item) { return EmitValue(item); });
   const PrimExpr* e = ToPrim(value);
   if (!e) return false;
   auto* stmt = ws_.New<tir::Evaluate>(e);

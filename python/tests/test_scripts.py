@@ -1,0 +1,255 @@
+"""Scripts that use functions and values of the program: Python gets nodes, and what it makes of them is read."""
+import pytest
+
+import iropt
+from iropt import ir, relax, tir
+from iropt.script import ir as I
+from iropt.script import relax as R
+from iropt.script import tir as T
+
+
+def body(func):
+    """The lines of a PrimFunc after its header."""
+    lines = func.script().split("\n")
+    begin = next(i for i, line in enumerate(lines) if line.startswith("def"))
+    return [line.strip() for line in lines[begin + 1 :] if not line.strip().startswith("#")]
+
+
+def test_functions_ask_for_dtypes_and_kinds():
+    def one_of(buffer):
+        return T.float32(1) if buffer.dtype == "float16" else T.float32(2)
+
+    def index(value):
+        return 3 if isinstance(value, tir.Var) else 7
+
+    @T.prim_func
+    def func(A: T.Buffer((8,), "float16"), B: T.Buffer((8,), "float32")):
+        for i in range(4):
+            B[index(i)] = one_of(A)
+            B[index(i + 1)] = one_of(B)
+
+    assert body(func) == ["for i in range(4):", "B[3] = T.float32(1.0)", "B[7] = T.float32(2.0)"]
+
+
+def test_functions_see_what_is_in_scope():
+    seen = []
+
+    def note(buffer, *values, scale=1):
+        seen.append((buffer.name, [str(dim) for dim in buffer.shape], [value.name for value in values], scale))
+        return values[0] * scale
+
+    @T.prim_func
+    def func(a: T.handle, n: T.int64):
+        A = T.match_buffer(a, (n, 4), "float32")
+        for i, j in T.grid(n, 4):
+            A[note(A, i, j, scale=1), 0] = T.float32(0)
+
+    assert seen == [("A", ["n", "4"], ["i", "j"], 1)]
+
+
+def test_results_with_variables_of_their_own():
+    def twice(value):
+        v = tir.Var("v", "float32")
+        return tir.Let(v, value, v + v)
+
+    @T.prim_func
+    def func(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        for i in range(4):
+            B[i] = twice(A[i]) + twice(B[i])
+
+    again = iropt.from_source(func.script())
+    ir.assert_structural_equal(again.values()[0], func)
+    np = pytest.importorskip("numpy")
+    a, b = np.arange(4, dtype="float32"), np.ones(4, "float32")
+    iropt.run(iropt.IRModule({"main": func}), "main", a, b)
+    np.testing.assert_array_equal(b, 2 * a + 2)
+
+
+def test_functions_call_functions():
+    def square(value):
+        return value * value
+
+    def norm(*values):
+        total = square(values[0])
+        for value in values[1:]:
+            total = total + square(value)
+        return tir.all(total > 0, total < 100)
+
+    @T.prim_func
+    def func(A: T.Buffer((4,), "int32")):
+        for i, j in T.grid(2, 2):
+            if norm(*[i, j]):
+                A[i * 2 + j] = 1
+
+    assert "if i * i + j * j > 0 and i * i + j * j < 100:" in body(func)
+
+
+def test_comprehensions_texts_and_stars():
+    shape = (2, 3)
+
+    def product(items):
+        result = 1
+        for item in items:
+            result = result * item
+        return result
+
+    @T.prim_func
+    def func(A: T.Buffer(shape, "float32"), B: T.Buffer((12,), "float32")):
+        T.func_attr({"text": f"{A.name} of {A.dtype}", "size": product([dim for dim in A.shape])})
+        for i, j in T.grid(*shape):
+            B[sum([index * 2 for index in [i, j]])] = A[i, j]
+
+    assert func.attrs["text"] == "A of float32" and func.attrs["size"] == 6
+    assert body(func)[-1] == "B[i * 2 + j * 2] = A[i, j]"
+
+
+def test_captured_variables_in_shapes():
+    n, size = tir.Var("n", "int64"), tir.SizeVar("m", "int32")
+
+    @T.prim_func
+    def func(a: T.handle, B: T.Buffer((n, 4), "float32"), c: T.handle):
+        A = T.match_buffer(a, (n, 4), "float32")
+        C = T.match_buffer(c, (size,), "float32")
+        A[0, 0] = B[0, 0] + C[size - 1]
+
+    A, B, C = func.buffer_map.values()
+    assert A.shape[0].same_as(B.shape[0]) and A.shape[0].dtype == "int64"
+    assert isinstance(C.shape[0], tir.SizeVar)
+
+
+def test_captured_variables_in_results():
+    n = tir.Var("n", "int64")
+
+    def clip(value):
+        return tir.min(value, n - 1)
+
+    @T.prim_func
+    def func(a: T.handle):
+        A = T.match_buffer(a, (n,), "float32")
+        for i in range(n):
+            A[clip(i)] = T.float32(0)
+
+    assert body(func)[-1] == "A[T.min(i, n - T.int64(1))] = T.float32(0.0)"
+
+
+def test_functions_return_parts_of_scripts():
+    def declare(handle, n, offset, sliding):
+        if sliding:
+            return T.match_buffer(handle, (3, n), "int32", elem_offset=offset)
+        return T.match_buffer(handle, (n,), "int32", elem_offset=offset)
+
+    @T.prim_func
+    def func(a: T.handle, b: T.handle, n: T.int32):
+        offset = T.int32(is_size_var=True)
+        A = declare(a, n, offset, True)
+        B = declare(
+            b,
+            n, offset, False)
+        A[0, 0] = B[0]
+
+    A, B = func.buffer_map.values()
+    assert len(A.shape) == 2 and len(B.shape) == 1 and A.name == "A" and A.elem_offset.same_as(B.elem_offset)
+
+
+def test_functions_of_relax():
+    def scaled(x, by):
+        assert x.struct_info.dtype == "float32"
+        return relax.op.add(relax.op.multiply(x, relax.const(by, "float32")), x)
+
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor(("n", 4), "float32")):
+            y = scaled(x, 2.0)
+            return y
+
+    assert [binding.value.op.name for binding in Module["main"].body.blocks[0].bindings] == ["relax.multiply", "relax.add"]
+    assert str(Module["main"].ret_struct_info) == 'R.Tensor((n, 4), dtype="float32")'
+
+
+def test_macros_use_functions():
+    def twice(value):
+        return value + value
+
+    @T.macro
+    def assign(A, i, value):
+        A[i] = twice(value)
+
+    @T.prim_func
+    def func(A: T.Buffer((4,), "int32")):
+        for i in range(4):
+            assign(A, i, i)
+            assign(A, 0, A[i])
+
+    assert body(func)[1:] == ["A[i] = i + i", "A[0] = A[i] + A[i]"]
+
+
+def test_errors_are_in_the_file():
+    def fails(value):
+        raise RuntimeError(f"not {value}")
+
+    def other(value):
+        return object()
+
+    with pytest.raises(iropt.Error, match="RuntimeError: not i") as caught:
+
+        @T.prim_func
+        def func(A: T.Buffer((4,), "int32")):
+            for i in range(4):
+                A[i] = fails(i)
+
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    place = caught.value.diagnostics[0]
+    assert "test_scripts.py" in str(caught.value) and "A[i] = fails(i)" in str(caught.value), place
+    with pytest.raises(iropt.Error, match="a script has no value of type object"):
+
+        @T.prim_func
+        def second(A: T.Buffer((4,), "int32")):
+            A[0] = other(A)
+
+
+def test_places_of_errors_are_those_of_the_file():
+    n = tir.Var("n", "int64")
+
+    @T.macro
+    def assign(A, i):
+        A[i, 0, 0] = 1
+
+    with pytest.raises(iropt.Error) as caught:
+
+        @T.prim_func
+        def func(a: T.handle):
+            A = T.match_buffer(a, (n, 4), "int32")
+            A[n, n] = missing + n
+            assign(A, 0)
+
+    first, second = caught.value.diagnostics
+    with open(__file__, encoding="utf8") as file:
+        lines = file.read().split("\n")
+    assert lines[first["place"][1] - 1][first["place"][2] - 1 :].startswith("missing + n")
+    assert lines[second["place"][1] - 1][second["place"][2] - 1 :].startswith("A[i, 0, 0] = 1")
+    assert lines[second["notes"][0][1][1] - 1][second["notes"][0][1][2] - 1 :].startswith("assign(A, 0)")
+    assert "A[n, n] = missing + n\n" in str(caught.value)
+
+
+def test_functions_of_python_in_modules():
+    np = pytest.importorskip("numpy")
+
+    @I.ir_module
+    class Module(relax.BasePyModule):
+        @I.pyfunc
+        def main(self, x):
+            y = self.call_tir("double", [x], R.Tensor((4,), "float32"))
+            return self.twice(y).numpy() + 1
+
+        @T.prim_func
+        def double(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+            for i in range(4):
+                B[i] = A[i] * T.float32(2)
+
+        @R.function
+        def twice(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            return R.add(x, x)
+
+    assert list(Module.pyfuncs) == ["main"] and len(Module) == 2
+    np.testing.assert_array_equal(Module().main(np.arange(4, dtype="float32")), [1, 5, 9, 13])
