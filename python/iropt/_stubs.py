@@ -1,20 +1,23 @@
 """Writes type stubs: python3 -m iropt._stubs FOLDER. What tables give, such as passes, operators and fields of nodes, is in them
 with its documentation; --reference FILE writes the same as a document.
 """
+import ast
 import importlib
 import inspect
 import os
 import sys
+import textwrap
 import types
 
 from . import _core
 from ._core import native
 
-MODULES = ("iropt", "iropt.arith", "iropt.instrument", "iropt.ir", "iropt.ir.instrument", "iropt.ir.transform", "iropt.relax",
-           "iropt.relax.analysis", "iropt.relax.block_builder", "iropt.relax.expr_functor", "iropt.relax.op",
-           "iropt.relax.transform", "iropt.relay", "iropt.running", "iropt.runtime", "iropt.script", "iropt.target", "iropt.te",
-           "iropt.tir", "iropt.tir.analysis", "iropt.tir.functor", "iropt.tir.ir_builder", "iropt.tir.schedule",
-           "iropt.tir.stmt_functor", "iropt.tir.transform", "iropt.topi", "iropt.topi.image", "iropt.topi.nn", "iropt.transform")
+MODULES = ("iropt", "iropt.arith", "iropt.executable", "iropt.instrument", "iropt.ir", "iropt.ir.instrument",
+           "iropt.ir.transform", "iropt.packed", "iropt.relax", "iropt.relax.analysis", "iropt.relax.block_builder",
+           "iropt.relax.expr_functor", "iropt.relax.op", "iropt.relax.transform", "iropt.relax.vm_build", "iropt.relay",
+           "iropt.running", "iropt.runtime", "iropt.script", "iropt.target", "iropt.te", "iropt.tir", "iropt.tir.analysis",
+           "iropt.tir.functor", "iropt.tir.ir_builder", "iropt.tir.schedule", "iropt.tir.stmt_functor",
+           "iropt.tir.transform", "iropt.topi", "iropt.topi.image", "iropt.topi.nn", "iropt.transform")
 HEADER = ("from typing import Any\nfrom iropt._core import Array as Array, Error as Error, Node as Node\n"
           "from iropt._iropt import NDArray as NDArray\n")
 
@@ -65,15 +68,56 @@ def _documentation(value, indent):
         if len(lines) > 1 else [f'{indent}"""{lines[0]}"""']
 
 
+def _attributes(cls):
+    """The names of the attributes that the constructor sets."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__)))
+    except (OSError, TypeError):
+        return []
+    targets = [target for node in ast.walk(tree) if isinstance(node, (ast.Assign, ast.AnnAssign))
+               for target in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+    leaves = [leaf for target in targets for leaf in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    names = [leaf.attr for leaf in leaves if isinstance(leaf, ast.Attribute) and getattr(leaf.value, "id", "") == "self"]
+    return [name for name in dict.fromkeys(names) if not hasattr(cls, name)]
+
+
+def _bases(cls):
+    """The base classes, with those of private ones in their places."""
+    for base in cls.__bases__:
+        if base.__name__.startswith("_"):
+            yield from _bases(base)
+        elif base is not object:
+            yield base
+
+
+def _members(cls):
+    """The members of a class, and those of its private base classes."""
+    members = {}
+    for base in cls.__bases__:
+        if base.__name__.startswith("_"):
+            members.update(_members(base))
+    return {**members, **vars(cls)}
+
+
+def _is_shown(member):
+    return not member.startswith("_") or (member.startswith("__") and member.endswith("__") and member not in _HIDDEN)
+
+
+_HIDDEN = {"__module__", "__dict__", "__doc__", "__weakref__", "__slots__", "__hash__", "__repr__", "__str__", "__reduce__",
+           "__copy__", "__deepcopy__", "__eq__", "__ne__", "__getattr__", "__init_subclass__", "__class_getitem__"}
+
+
 def _class(name, cls):
-    bases = ", ".join(base.__name__ for base in cls.__bases__
-                      if base is not object and not base.__name__.startswith("_"))
+    bases = ", ".join(dict.fromkeys(base.__name__ for base in _bases(cls)))
     lines = [f"class {name}({bases}):" if bases else f"class {name}:"]
     lines += _documentation(cls, "    ")
     fields = _fields(cls)
     lines += [f"    {field}: {_type(type_name)}" for field, type_name in fields]
-    for member, value in vars(cls).items():
-        if member in dict(fields) or (member.startswith("_") and member not in ("__new__", "__init__", "__call__")):
+    lines += [f"    {attribute}: Any" for attribute in _attributes(cls) if attribute not in dict(fields)]
+    if "__getattr__" in vars(cls):
+        lines.append("    def __getattr__(self, name: str) -> Any: ...")
+    for member, value in _members(cls).items():
+        if member in dict(fields) or not _is_shown(member):
             continue
         function = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
         if isinstance(value, property):
@@ -117,11 +161,16 @@ def stub(module_name):
         except AttributeError:
             continue
         if isinstance(value, types.ModuleType):
+            if value.__name__ in MODULES and value.__name__ != module_name:
+                package, _, last = value.__name__.rpartition(".")
+                lines.append(f"from {package} import {last} as {name}" if package else f"import {value.__name__}")
             continue
         if inspect.isclass(value):
             home = _home(value)
             if home == module_name:
                 lines += _class(name, value)
+                lines += [f"from {_home(base)} import {base.__name__} as {base.__name__}" for base in _bases(value)
+                          if _home(base) not in (None, "", module_name)]
             elif home is not None:
                 lines.append(f"from {home} import {value.__name__} as {name}")
             else:
@@ -130,7 +179,7 @@ def stub(module_name):
             lines += _function(name, value)
         elif name not in ("Array", "Error", "Node", "NDArray"):
             lines.append(f"{name}: Any")
-    imports = [line for line in lines if line.startswith("from ")]
+    imports = list(dict.fromkeys(line for line in lines if line.startswith("from ")))
     return HEADER + "\n".join(imports + [line for line in lines if not line.startswith("from ")]) + "\n"
 
 

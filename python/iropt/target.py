@@ -51,6 +51,16 @@ class Target(ir.AttrBase):
     def script(self, **_):
         return json.dumps(_json(self.config))
 
+    def __str__(self):
+        """The text that makes the target: cuda -keys=cuda,gpu -max_num_threads=1024."""
+        config = _json(self.config)
+        options = {"keys": config.get("keys"), **{key: config[key] for key in sorted(config)}}
+        parts = [f"-{key}={_option_text(value)}" for key, value in options.items()
+                 if value not in (None, [], "") and key not in ("kind", "tag", "host")]
+        return " ".join([config["kind"], *parts])
+
+    __repr__ = __str__
+
     def _script_(self):
         return f"T.target({json.dumps(_json(self.config))})"
 
@@ -118,6 +128,12 @@ class _Features:
         if name.startswith("_"):
             raise AttributeError(name)
         return (self._target.config.get("features") or {}).get(name)
+
+
+def _option_text(value):
+    if isinstance(value, (list, tuple)):
+        return ",".join(_option_text(item) for item in value)
+    return str(int(value)) if isinstance(value, bool) else str(value)
 
 
 def create(target):

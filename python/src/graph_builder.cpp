@@ -87,6 +87,61 @@ NodeRef CallOp(const std::string& name, const py::args& args, const py::kwargs& 
   return build.Made(call);
 }
 
+// What an attribute is given as, for documents.
+std::string_view TypeText(AttrKind kind) {
+  switch (kind) {
+    case AttrKind::kBool: return "bool";
+    case AttrKind::kInt: return "int";
+    case AttrKind::kDouble: return "float";
+    case AttrKind::kString:
+    case AttrKind::kPlacement: return "str";
+    case AttrKind::kDataType: return "str | None";
+    case AttrKind::kIntList: return "int | list[int]";
+    case AttrKind::kFloatList:
+    case AttrKind::kDoubleList: return "list[float]";
+    case AttrKind::kStringList: return "list[str]";
+    case AttrKind::kOptInt: return "int | None";
+    case AttrKind::kOptFloat: return "float | None";
+    case AttrKind::kOptString: return "str | None";
+    case AttrKind::kOptIntList: return "int | list[int] | None";
+    case AttrKind::kOptBool: return "bool | None";
+    case AttrKind::kIntOrIntList: return "int | list[int]";
+    case AttrKind::kOptPrimValue: return "PrimExpr | None";
+    case AttrKind::kIndexMap: return "IndexMap";
+    case AttrKind::kVDevice: return "VDevice | str";
+    case AttrKind::kDeviceMesh: return "DeviceMesh | str";
+    case AttrKind::kDict: return "dict";
+  }
+  return "object";
+}
+
+// The default of a parameter; `...` if it has none, and for that of another parameter a tuple with its name.
+py::object DefaultOf(const OpDefault& fallback) {
+  switch (fallback.kind) {
+    case OpDefault::Kind::kRequired: return py::ellipsis();
+    case OpDefault::Kind::kNone: return py::none();
+    case OpDefault::Kind::kBool: return py::bool_(fallback.integer != 0);
+    case OpDefault::Kind::kInt: return py::int_(fallback.integer);
+    case OpDefault::Kind::kFloat: return py::float_(fallback.real);
+    case OpDefault::Kind::kString: return py::str(std::string(fallback.text));
+    case OpDefault::Kind::kSameAs: return py::make_tuple(std::string(fallback.text));
+  }
+  return py::none();
+}
+
+// The parameters of the function of an operator: (name, type, default, how it is given).
+py::list ParamsOf(const OpInfo& op) {
+  py::list params;
+  for (const OpParam& param : op.params) {
+    const bool is_attr = param.role == OpParam::Role::kAttr;
+    const bool is_type = param.role == OpParam::Role::kResultTypes;
+    const std::string_view type = is_attr ? TypeText(op.attrs[param.index].kind) : is_type ? "StructInfo" : "Expr";
+    const char* given = param.rest ? "rest" : param.keyword_only ? "keyword" : "any";
+    params.append(py::make_tuple(std::string(param.name), std::string(type), DefaultOf(param.fallback), given));
+  }
+  return params;
+}
+
 py::list OpTable() {
   py::list table;
   for (const OpInfo& op : AllOps()) {
@@ -101,6 +156,7 @@ py::list OpTable() {
     py::list attrs;
     for (const OpAttr& attr : op.attrs) attrs.append(attr.name);
     row["attrs"] = attrs;
+    row["params"] = ParamsOf(op);
     table.append(row);
   }
   return table;

@@ -86,6 +86,14 @@ class PassContext:
         _stack().pop()
         self._context.exit()
 
+    def __repr__(self):
+        parts = [f"opt_level={self.opt_level}"]
+        for name in ("required_pass", "disabled_pass", "instruments", "config"):
+            value = getattr(self, name)
+            if value:
+                parts.append(f"{name}={value!r}")
+        return f"PassContext({', '.join(parts)})"
+
     def override_instruments(self, instruments):
         """Replaces the instruments: the old ones leave the context, the new ones enter it."""
         new = list(instruments or [])

@@ -26,9 +26,47 @@ def _operator(name):
         return native.call_op(name, *args, **kwargs)
 
     call.__name__ = call.__qualname__ = row["script"].rsplit(".", 1)[-1]
-    call.__doc__ = f"A call of {name}({', '.join(row['args'] + row['attrs'])})."
+    call.__signature__ = _signature(row)
+    call.__doc__ = _documentation(row)
     call._script_name_ = "R." + row["script"].removeprefix("R.")
     return call
+
+
+class _SameAs:
+    """The default of a parameter that is the value of another one."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return self.name
+
+
+def _signature(row):
+    import inspect
+
+    kinds = {"rest": inspect.Parameter.VAR_POSITIONAL, "keyword": inspect.Parameter.KEYWORD_ONLY,
+             "any": inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    parameters = []
+    for name, type_, default, given in row["params"]:
+        default = _SameAs(default[0]) if isinstance(default, tuple) else default
+        has_none = default is ... or given == "rest"
+        parameters.append(inspect.Parameter(name, kinds[given], annotation=type_,
+                                            default=inspect.Parameter.empty if has_none else default))
+    return inspect.Signature(parameters, return_annotation="Call")
+
+
+def _documentation(row):
+    """The documentation of an operator: what its parameters are, and what it returns."""
+    lines = [f"A call of the operator {row['name']}. The attributes of the call are {', '.join(row['attrs']) or 'none'}.", "",
+             "Parameters", "----------"]
+    for name, type_, default, given in row["params"]:
+        text = default[0] if isinstance(default, tuple) else repr(default)
+        optional = "" if default is ... or given == "rest" else f", optional, {text}"
+        star = "*" if given == "rest" else ""
+        role = "operand" if name in row["args"] or given == "rest" else "attribute"
+        lines += [f"{star}{name} : {type_}{optional}", f"    An {role}."]
+    return "\n".join(lines + ["", "Returns", "-------", "result : Call", "    The call, whose type is inferred when it is emitted."])
 
 
 def _is_text(arg):
