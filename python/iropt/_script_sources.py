@@ -45,7 +45,7 @@ def in_module_class(frame):
         index -= 1
     while index < len(lines):
         line = lines[index].lstrip()
-        if line.startswith("@") and "ir_module" in line:
+        if line.startswith("@") and ("ir_module" in line or "rewriter" in line):
             return True
         if line.startswith("class "):
             return False

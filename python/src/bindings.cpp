@@ -12,6 +12,7 @@
 #include "module.h"
 #include "node.h"
 #include "passes.h"
+#include "patterns.h"
 #include "running.h"
 #include "schedule.h"
 #include "tensor.h"
@@ -48,6 +49,7 @@ PYBIND11_MODULE(_iropt, m) {
   iropt::python::AddGraphBuilding(m);
   iropt::python::AddAnalyses(m);
   iropt::python::AddIterMaps(m);
+  iropt::python::AddPatterns(m);
   iropt::python::AddRunning(m);
   iropt::python::AddSchedules(m);
   iropt::python::AddTensorExprs(m);

@@ -1,6 +1,7 @@
 #include "iropt/ir/relax/pattern.h"
 
 #include <algorithm>
+#include <array>
 
 #include "iropt/support/check.h"
 #include "iropt/support/debug_output.h"
@@ -20,10 +21,14 @@ std::string_view NameOf(PatternKind kind) {
     case PatternKind::kExpr: return "an expression";
     case PatternKind::kCall: return "a call";
     case PatternKind::kTuple: return "a tuple";
+    case PatternKind::kTupleInAnyOrder: return "a tuple in any order";
     case PatternKind::kTupleGetItem: return "a projection";
     case PatternKind::kShape: return "a shape";
     case PatternKind::kPrimValue: return "a scalar";
+    case PatternKind::kFunction: return "a function";
     case PatternKind::kOr: return "one of two patterns";
+    case PatternKind::kAnd: return "all of several patterns";
+    case PatternKind::kNot: return "anything but a pattern";
   }
   IROPT_UNREACHABLE("a kind of pattern {}", static_cast<int>(kind));
 }
@@ -47,6 +52,12 @@ std::shared_ptr<PatternNode> New(PatternKind kind) {
   auto node = std::make_shared<PatternNode>();
   node->kind = kind;
   return node;
+}
+
+Pattern WithChildren(PatternKind kind, std::span<const Pattern> children) {
+  auto node = New(kind);
+  node->children.assign(children.begin(), children.end());
+  return Pattern(std::move(node));
 }
 
 bool SameLiteral(const Expr* a, const Expr* b) {
@@ -114,6 +125,12 @@ Pattern Pattern::Where(Predicate holds) const {
   return Pattern(std::move(node));
 }
 
+Pattern Pattern::WhereLeaf(Predicate holds) const {
+  auto node = Copy();
+  node->leaf_predicates.push_back(std::move(holds));
+  return Pattern(std::move(node));
+}
+
 Pattern Wildcard() { return Pattern(New(PatternKind::kWildcard)); }
 Pattern IsVar() { return Pattern(New(PatternKind::kVar)); }
 Pattern IsConstant() { return Pattern(New(PatternKind::kConstant)); }
@@ -133,10 +150,10 @@ Pattern IsCall(Pattern callee, std::span<const Pattern> args) {
 
 Pattern IsCall(const Op* op, std::span<const Pattern> args) { return IsCall(IsExpr(op), args); }
 
-Pattern IsTuple(std::span<const Pattern> fields) {
-  auto node = New(PatternKind::kTuple);
-  node->children.assign(fields.begin(), fields.end());
-  return Pattern(std::move(node));
+Pattern IsTuple(std::span<const Pattern> fields) { return WithChildren(PatternKind::kTuple, fields); }
+
+Pattern IsTupleInAnyOrder(std::span<const Pattern> fields) {
+  return WithChildren(PatternKind::kTupleInAnyOrder, fields);
 }
 
 Pattern IsTupleGetItem(Pattern tuple, int index) {
@@ -158,11 +175,20 @@ Pattern IsPrimValue(const PrimExpr* value) {
   return Pattern(std::move(node));
 }
 
-Pattern operator|(const Pattern& a, const Pattern& b) {
-  auto node = New(PatternKind::kOr);
-  node->children = {a, b};
+Pattern IsFunction(std::span<const Pattern> params, Pattern body) {
+  auto node = New(PatternKind::kFunction);
+  node->children.assign(params.begin(), params.end());
+  node->children.push_back(std::move(body));
   return Pattern(std::move(node));
 }
+
+Pattern operator|(const Pattern& a, const Pattern& b) {
+  return WithChildren(PatternKind::kOr, std::array<Pattern, 2>{a, b});
+}
+
+Pattern IsAll(std::span<const Pattern> patterns) { return WithChildren(PatternKind::kAnd, patterns); }
+
+Pattern IsNot(Pattern pattern) { return WithChildren(PatternKind::kNot, std::array<Pattern, 1>{std::move(pattern)}); }
 
 const Op* RootOp(const Pattern& pattern) {
   const PatternNode& node = pattern.node();
@@ -249,6 +275,12 @@ bool Match::VisitKind(const PatternNode& pattern, const Expr* leaf, const Expr* 
       return tuple && tuple->fields.size() == pattern.children.size() &&
              VisitAll(pattern.children, tuple->fields, false);
     }
+    case PatternKind::kTupleInAnyOrder: {
+      const auto* tuple = As<Tuple>(value);
+      if (!tuple || tuple->fields.size() != pattern.children.size()) return false;
+      std::vector<bool> taken(tuple->fields.size(), false);
+      return VisitInAnyOrder(pattern.children, tuple->fields, taken);
+    }
     case PatternKind::kTupleGetItem: {
       const auto* item = As<TupleGetItem>(value);
       if (!item || (pattern.index != kAnyIndex && item->index != pattern.index)) return false;
@@ -256,7 +288,11 @@ bool Match::VisitKind(const PatternNode& pattern, const Expr* leaf, const Expr* 
     }
     case PatternKind::kShape: return Is<ShapeExpr>(value) && MatchDims(pattern.dims, To<ShapeExpr>(value)->values);
     case PatternKind::kPrimValue: return Is<PrimValue>(value) && MatchDim(pattern.dims[0], To<PrimValue>(value)->value);
+    case PatternKind::kFunction: return Is<Function>(value) && VisitFunction(pattern, To<Function>(value));
     case PatternKind::kOr: return Visit(pattern.children[0], leaf) || Visit(pattern.children[1], leaf);
+    case PatternKind::kAnd:
+      return std::ranges::all_of(pattern.children, [&](const Pattern& child) { return Visit(child, leaf); });
+    case PatternKind::kNot: return VisitNot(pattern, leaf);
   }
   return false;
 }
@@ -267,7 +303,7 @@ bool Match::VisitCall(const PatternNode& pattern, const Call* call) {
   const Mark mark = Here();
   // A visit of an operator costs more than the comparison.
   const PatternNode& callee = pattern.children[0].node();
-  const Op* op = callee.predicates.empty() ? As<Op>(callee.expr) : nullptr;
+  const Op* op = callee.predicates.empty() && callee.leaf_predicates.empty() ? As<Op>(callee.expr) : nullptr;
   if (op ? op != call->op : !Visit(pattern.children[0], call->op)) return false;
   if (pattern.attrs && !AttrEqual(pattern.attrs, call->attrs)) return Undo(mark);
   const std::span<const Pattern> args = std::span(pattern.children).subspan(1);
@@ -285,6 +321,36 @@ bool Match::VisitAll(std::span<const Pattern> patterns, List<const Expr*> exprs,
   return true;
 }
 
+bool Match::VisitFunction(const PatternNode& pattern, const Function* function) {
+  const std::span<const Pattern> params = std::span(pattern.children).first(pattern.children.size() - 1);
+  if (params.size() != function->params.size()) return false;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (!Visit(params[i], function->params[i])) return false;
+  }
+  const auto* seq = As<SeqExpr>(function->body);
+  return Visit(pattern.children.back(), seq && seq->blocks.empty() ? seq->body : function->body);
+}
+
+bool Match::VisitInAnyOrder(std::span<const Pattern> patterns, List<const Expr*> fields, std::vector<bool>& taken) {
+  if (patterns.empty()) return true;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (taken[i]) continue;
+    const Mark mark = Here();
+    taken[i] = true;
+    if (Visit(patterns[0], fields[i]) && VisitInAnyOrder(patterns.subspan(1), fields, taken)) return true;
+    taken[i] = false;
+    Undo(mark);
+  }
+  return false;
+}
+
+bool Match::VisitNot(const PatternNode& pattern, const Expr* leaf) {
+  const Mark mark = Here();
+  const bool matches = Visit(pattern.children[0], leaf);
+  Undo(mark);
+  return !matches;
+}
+
 bool Match::Holds(const PatternNode& pattern, const Expr* leaf, const Expr* value) {
   if (pattern.used_once) {
     const auto* var = As<Var>(leaf);
@@ -296,7 +362,10 @@ bool Match::Holds(const PatternNode& pattern, const Expr* leaf, const Expr* valu
     if (pattern.rank != kUnknownDim && tensor->ndim != pattern.rank) return false;
     if (pattern.has_dims && (!tensor->known || !MatchDims(pattern.dims, tensor->dims))) return false;
   }
-  return std::ranges::all_of(pattern.predicates, [&](const Pattern::Predicate& holds) { return holds(value); });
+  const auto all_hold = [](const std::vector<Pattern::Predicate>& predicates, const Expr* expr) {
+    return std::ranges::all_of(predicates, [&](const Pattern::Predicate& holds) { return holds(expr); });
+  };
+  return all_hold(pattern.leaf_predicates, leaf) && all_hold(pattern.predicates, value);
 }
 
 bool Match::MatchDims(std::span<const PrimExpr* const> patterns, List<const PrimExpr*> dims) {

@@ -1,4 +1,6 @@
 """The graph level: expressions, bindings and functions of Relax."""
+import importlib
+
 from .. import ir
 from .expr import *  # noqa: F401,F403
 from .expr import TensorStructInfo
@@ -11,6 +13,7 @@ from . import analysis, transform, utils  # noqa: F401
 _script_prefix_ = "R"
 _RUNNING = ("Executable", "VMExecutable", "VirtualMachine", "build", "vm", "get_pipeline", "get_default_pipeline",
             "register_pipeline")
+_PACKAGES = ("dpl", "backend")
 
 
 def call_tir(gvar, args, out_sinfo, tir_vars=None, dtype=None):
@@ -21,7 +24,7 @@ def call_tir(gvar, args, out_sinfo, tir_vars=None, dtype=None):
 
 
 def __getattr__(name):
-    """Operators of the table by their names: `relax.add(x, y)`."""
+    """Operators of the table by their names: `relax.add(x, y)`; packages that few programs need."""
     if name.startswith("_"):
         raise AttributeError(name)
     if name in ("BasePyModule", "base_py_module"):
@@ -32,4 +35,6 @@ def __getattr__(name):
         from . import vm_build
 
         return getattr(vm_build, name)
+    if name in _PACKAGES:
+        return importlib.import_module("." + name, __name__)
     return getattr(op, name)

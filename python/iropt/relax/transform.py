@@ -2,6 +2,7 @@
 from ..ir import transform as _transform
 from ..ir.transform import (DataflowBlockPass, FunctionPass, ModulePass, Pass, PassContext,  # noqa: F401
                             dataflowblock_pass, function_pass, module_pass)
+from .fusion_pattern import FuseOpsByPattern, FusionPattern, PatternCheckContext  # noqa: F401
 from .lazy_params import LazyTransformParams  # noqa: F401
 
 

@@ -1,4 +1,8 @@
 """The prefix R of scripts. Outside of scripts, its types are types, and its operators make calls."""
+import inspect
+import re
+
+from .. import _script
 from .. import relax as _relax
 from . import _functions
 from ._names import Name
@@ -74,6 +78,18 @@ def Object():
 for _name, _value in list(globals().items()):
     if _name in ("Tensor", "Shape", "Prim", "Tuple", "Callable", "Object"):
         _value._script_name_ = f"R.{_name}"
+
+
+def rewriter(rewriter_mod, check_well_formed=False):
+    """Makes a rewriter of a class or a module with the functions `pattern` and `replacement`."""
+    from ..relax.dpl import PatternMatchingRewriter
+
+    if inspect.isclass(rewriter_mod):
+        frame = _script.caller()
+        source, path, line = _script.source_of_class(rewriter_mod, frame)
+        source = re.sub(r"@\S+", "@I.ir_module", source, count=1)
+        rewriter_mod = _script.read(source, _script.environment(frame), path, line, verify=check_well_formed)
+    return PatternMatchingRewriter.from_module(rewriter_mod)
 
 
 def const(value, dtype=None):

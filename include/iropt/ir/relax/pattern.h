@@ -50,6 +50,8 @@ class Pattern {
   Pattern UsedOnce() const;
   // `holds` returns true for the definition: the expression, or the value that a variable is bound to.
   Pattern Where(Predicate holds) const;
+  // As Where, for the expression itself, which is the variable where it is one.
+  Pattern WhereLeaf(Predicate holds) const;
 
  private:
   std::shared_ptr<PatternNode> Copy() const;
@@ -73,12 +75,20 @@ inline Pattern IsTuple(std::initializer_list<Pattern> fields) {
   return IsTuple(std::span<const Pattern>(fields.begin(), fields.size()));
 }
 inline constexpr int kAnyIndex = -1;
+// The fields are in any order. Exponential in the number of fields at worst.
+Pattern IsTupleInAnyOrder(std::span<const Pattern> fields);
 Pattern IsTupleGetItem(Pattern tuple, int index = kAnyIndex);
 // A ShapeExpr of these dimensions, in which symbolic variables stand for any dimension.
 Pattern IsShape(std::span<const PrimExpr* const> dims);
 Pattern IsPrimValue(const PrimExpr* value);
+// A function with these parameters, and a body without bindings.
+Pattern IsFunction(std::span<const Pattern> params, Pattern body);
 // The first one that matches.
 Pattern operator|(const Pattern& a, const Pattern& b);
+// All of them.
+Pattern IsAll(std::span<const Pattern> patterns);
+// Anything that the pattern does not match. Its parts match nothing.
+Pattern IsNot(Pattern pattern);
 
 enum class PatternKind : uint8_t {
   kWildcard,
@@ -87,10 +97,14 @@ enum class PatternKind : uint8_t {
   kExpr,
   kCall,  // children: the callee, then the operands
   kTuple,
+  kTupleInAnyOrder,
   kTupleGetItem,
   kShape,
   kPrimValue,
+  kFunction,  // children: the parameters, then the body
   kOr,
+  kAnd,
+  kNot,
 };
 
 struct PatternNode {
@@ -107,6 +121,7 @@ struct PatternNode {
   std::vector<const PrimExpr*> dims = {};
   std::vector<Pattern> children = {};
   std::vector<Pattern::Predicate> predicates = {};
+  std::vector<Pattern::Predicate> leaf_predicates = {};
 };
 
 // The operator that a call must have to match; null if there are several, or the pattern is not a call.
@@ -143,6 +158,8 @@ class Match {
   const Expr* operator[](const Pattern& part) const { return Find(part.node()); }
   // Its definition as a call; null if it is not one.
   const Call* CallAt(const Pattern& part) const;
+  // All parts that matched.
+  const std::vector<std::pair<const PatternNode*, const Expr*>>& parts() const { return parts_; }
   // The values of the symbolic variables of the pattern.
   const PrimExpr* DimOf(const tir::Var* var) const;
   const std::vector<std::pair<const tir::Var*, const PrimExpr*>>& dims() const { return dims_; }
@@ -160,6 +177,9 @@ class Match {
   bool VisitKind(const PatternNode& pattern, const Expr* leaf, const Expr* value);
   bool VisitCall(const PatternNode& pattern, const Call* call);
   bool VisitAll(std::span<const Pattern> patterns, List<const Expr*> exprs, bool swap);
+  bool VisitFunction(const PatternNode& pattern, const Function* function);
+  bool VisitInAnyOrder(std::span<const Pattern> patterns, List<const Expr*> fields, std::vector<bool>& taken);
+  bool VisitNot(const PatternNode& pattern, const Expr* leaf);
   bool Holds(const PatternNode& pattern, const Expr* leaf, const Expr* value);
   bool MatchDims(std::span<const PrimExpr* const> patterns, List<const PrimExpr*> dims);
   bool MatchDim(const PrimExpr* pattern, const PrimExpr* dim);

@@ -60,8 +60,10 @@ void CollectOperations(const Pattern& pattern, std::vector<Pattern>& operations)
 // Finds the matches of a pattern in a function.
 class PatternGrouper : private Definitions {
  public:
-  PatternGrouper(const FusionPattern& pattern, uint32_t num_vars)
+  PatternGrouper(const FusionPattern& pattern, const ModuleEntry& entry, uint32_t num_vars)
       : pattern_(pattern.pattern),
+        decide_(pattern.decide),
+        entry_(entry),
         attrs_(DictAttr::Empty()->With(attr::kComposite, StrAttr::Get(pattern.name))),
         name_(pattern.name),
         values_(num_vars, nullptr) {
@@ -121,10 +123,13 @@ class PatternGrouper : private Definitions {
       IROPT_DEBUG(kPatternDebug, "the match at '{}' stays: it overlaps with another one", root->name());
       return;
     }
-    if (!AllowRewrite("fused-group", *root)) return;
+    const DictAttr* more = decide_ ? decide_(entry_, match, *root) : DictAttr::Empty();
+    if (!more || !AllowRewrite("fused-group", *root)) return;
     IROPT_DEBUG(kPatternDebug, "the match at '{}' has {} operations", root->name(), matched.size());
     const auto group = static_cast<uint32_t>(groups_.attrs.size());
-    groups_.attrs.push_back(attrs_);
+    const DictAttr* attrs = attrs_;
+    for (uint32_t i = 0; i < more->size(); ++i) attrs = attrs->With(more->keys[i], more->values[i]);
+    groups_.attrs.push_back(attrs);
     matched.ForEachInAnyOrder([&](const Var* var) { groups_.group_of[var->id] = group; });
     members_.push_back(std::move(matched));
   }
@@ -144,6 +149,8 @@ class PatternGrouper : private Definitions {
   }
 
   const Pattern& pattern_;
+  const FusionPattern::Decide& decide_;
+  const ModuleEntry& entry_;
   const DictAttr* attrs_;
   const std::string& name_;
   std::vector<Pattern> operations_;
@@ -171,7 +178,7 @@ Module FusePattern(Module module, const FusionPattern& pattern, const std::vecto
     if (!wanted || !IsEntry(*function)) continue;
     Workspace workspace(old, entry.storage);
     const RemarkFunction about(entry.var->name);
-    const BindingGroups groups = PatternGrouper(pattern, workspace.num_vars()).Run(*function);
+    const BindingGroups groups = PatternGrouper(pattern, entry, workspace.num_vars()).Run(*function);
     if (groups.attrs.empty()) continue;
     const Function* fused = FuseGroups(function, groups, constants, functions, workspace);
     if (fused != function) functions.UpdateFunction(entry.var, fused, workspace.Finish());
@@ -246,6 +253,8 @@ Module AnnotateCodegen(Module module) {
   return module;
 }
 
+}  // namespace
+
 Result<Module> FuseOpsByPattern(Module module, const std::vector<FusionPattern>& patterns,
                                 const std::vector<std::string>& entry_functions, Constants constants,
                                 bool annotate_codegen, DiagnosticEngine& diagnostics) {
@@ -261,6 +270,8 @@ Result<Module> FuseOpsByPattern(Module module, const std::vector<FusionPattern>&
   if (!CheckCompositeNames(module, diagnostics)) return Failure{ErrorCode::PassFailed};
   return AnnotateCodegen(std::move(module));
 }
+
+namespace {
 
 // {"name": "a.relu", "pattern": ...}, or ["a.relu", ...]
 std::vector<FusionPattern> ReadPatterns(const PassOptions& options) {
