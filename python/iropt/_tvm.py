@@ -9,7 +9,6 @@ from .packed import get_global_func, register_func, register_global_func  # noqa
 from .runtime import cpu, cuda, device, ext_dev, hexagon, metal, opencl, rocm, vulkan, webgpu  # noqa: F401
 from .tir import const, convert  # noqa: F401
 
-__version__ = "0.18.0"
 __path__ = []
 
 TVMError = DiagnosticError = InternalError = Error

@@ -1,10 +1,18 @@
-"""Runs a program that was written for TVM: python3 -m iropt.as_tvm PROGRAM [ARGUMENT...], or -m MODULE.
+"""Runs a program that was written for TVM.
 
-The names of tvm that exist in this package are answered by it. Others can be imported, and are an error when they are
-used, which names them.
+  python3 -m iropt.as_tvm [--tvm-version VERSION] PROGRAM [ARGUMENT...]
+  python3 -m iropt.as_tvm [--tvm-version VERSION] -m MODULE [ARGUMENT...]
+
+The names of tvm that exist in this package are answered by it. Others that TVM has can be imported, and are an error when
+they are used, which names them; names that no version of TVM has do not exist. VERSION, such as 0.20, is what
+tvm.__version__ says, and names of other versions do not exist then, either; IROPT_TVM_VERSION in the environment does the
+same. Without it, all names exist.
 """
+import functools
+import importlib
 import importlib.abc
 import importlib.machinery
+import os
 import runpy
 import sys
 import types
@@ -12,18 +20,24 @@ import types
 from ._core import Error
 
 _ALIASES = {
+    "iropt._tvm_ffi": ["tvm_ffi"],
     "iropt._tvm": ["", "error", "_ffi", "_ffi.base"],
     "iropt.ir": ["ir", "ir.base", "ir.module", "ir.expr", "ir.function", "ir.type", "ir.op", "ir.attrs", "ir.global_info",
                  "ir.container"],
     "iropt.ir.transform": ["ir.transform", "transform"],
-    "iropt.ir.instrument": ["ir.instrument", "instrument"],
-    "iropt.relax": ["relax", "relax.expr", "relax.struct_info"],
+    "iropt.ir.instrument": ["ir.instrument", "instrument", "relax.ir.instrument"],
+    "iropt.relax": ["relax", "relax.expr", "relax.struct_info", "relax.ty", "relax.type"],
     "iropt.relax.op": ["relax.op"],
     "iropt.relax.transform": ["relax.transform", "relax.transform.transform"],
     "iropt.relax.analysis": ["relax.analysis", "relax.analysis.analysis"],
     "iropt.relax.expr_functor": ["relax.expr_functor"],
     "iropt.relax.block_builder": ["relax.block_builder"],
     "iropt.relax.checkpoint": ["relax.testing.nn"],
+    "iropt.relax.dpl": ["relax.dpl", "relax.dpl.pattern", "relax.dpl.context", "relax.dpl.rewrite"],
+    "iropt.relax.backend": ["relax.backend"],
+    "iropt.relax.backend.pattern_registry": ["relax.backend.pattern_registry"],
+    "iropt.relax.backend.patterns": ["relax.backend.patterns"],
+    "iropt.relax.backend.utils": ["relax.backend.utils"],
     "iropt.relax.utils": ["relax.utils"],
     "iropt.relax.vm_build": ["relax.vm", "relax.vm_build", "relax.pipeline"],
     "iropt.executable": ["runtime.module", "driver", "driver.build_module"],
@@ -31,20 +45,27 @@ _ALIASES = {
     "iropt.relax.py_module": ["relax.base_py_module"],
     "iropt.packed": ["_ffi.registry"],
     "iropt.relay": ["relay"],
-    "iropt.tir": ["tir", "tir.expr", "tir.stmt", "tir.function", "tir.buffer", "tir.op"],
-    "iropt.tir.transform": ["tir.transform", "tir.transform.transform"],
+    "iropt.tir": ["tir", "tir.expr", "tir.stmt", "tir.function", "tir.buffer", "tir.op", "tirx", "tirx.expr",
+                  "tirx.stmt", "tirx.function", "tirx.buffer", "tirx.op", "s_tir"],
+    "iropt.tir.transform": ["tir.transform", "tir.transform.transform", "tirx.transform", "tirx.transform.transform",
+                            "s_tir.transform", "s_tir.transform.transform"],
     "iropt.tir.tensor_intrin": ["tir.tensor_intrin", "tir.tensor_intrin.x86", "tir.tensor_intrin.arm_cpu",
-                                "tir.tensor_intrin.cuda", "tir.tensor_intrin.rocm", "tir.tensor_intrin.hexagon"],
-    "iropt.tir.stmt_functor": ["tir.stmt_functor"],
-    "iropt.tir.functor": ["tir.functor"],
+                                "tir.tensor_intrin.cuda", "tir.tensor_intrin.rocm", "tir.tensor_intrin.hexagon",
+                                "s_tir.tensor_intrin", "s_tir.tensor_intrin.x86", "s_tir.tensor_intrin.arm_cpu",
+                                "s_tir.tensor_intrin.cuda", "s_tir.tensor_intrin.rocm", "s_tir.tensor_intrin.hexagon"],
+    "iropt.tir.stmt_functor": ["tir.stmt_functor", "tirx.stmt_functor"],
+    "iropt.tir.functor": ["tir.functor", "tirx.functor"],
     "iropt.tir.ir_builder": ["tir.ir_builder"],
-    "iropt.tir.analysis": ["tir.analysis", "tir.analysis.analysis"],
-    "iropt.tir.schedule": ["tir.schedule", "tir.schedule.schedule", "tir.schedule.trace"],
-    "iropt.tir.schedule.state": ["tir.schedule.state", "tir.schedule.block_scope"],
-    "iropt.tir.schedule.testing": ["tir.schedule.testing"],
+    "iropt.tir.analysis": ["tir.analysis", "tir.analysis.analysis", "tirx.analysis", "tirx.analysis.analysis",
+                           "s_tir.analysis", "s_tir.analysis.analysis"],
+    "iropt.tir.schedule": ["tir.schedule", "tir.schedule.schedule", "tir.schedule.trace", "s_tir.schedule",
+                           "s_tir.schedule.schedule", "s_tir.schedule.trace"],
+    "iropt.tir.schedule.state": ["tir.schedule.state", "tir.schedule.block_scope", "s_tir.schedule.state",
+                                 "s_tir.schedule.sblock_scope"],
+    "iropt.tir.schedule.testing": ["tir.schedule.testing", "s_tir.schedule.testing"],
     "iropt.script": ["script", "script.parser"],
     "iropt.script.ir": ["script.ir", "script.parser.ir"],
-    "iropt.script.tir": ["script.tir", "script.parser.tir"],
+    "iropt.script.tir": ["script.tir", "script.parser.tir", "script.tirx", "script.parser.tirx"],
     "iropt.script.relax": ["script.relax", "script.parser.relax"],
     "iropt.target": ["target", "target.target"],
     "iropt.runtime": ["nd", "runtime", "runtime.ndarray", "runtime.object", "runtime.container", "_ffi.runtime_ctypes"],
@@ -65,6 +86,25 @@ class Missing:
     def __call__(self, *args, **kwargs):
         raise NotImplementedError(f"{self.__name__} is not a part of iropt")
 
+    def __mro_entries__(self, bases):
+        return self()
+
+    # Nothing is an instance of it.
+    def __instancecheck__(self, instance):
+        return False
+
+    def __subclasscheck__(self, cls):
+        return False
+
+    # In annotations, and as one of several types.
+    def __or__(self, other):
+        return type(None) if other is None else other
+
+    __ror__ = __or__
+
+    def __getitem__(self, item):
+        return self
+
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
@@ -74,90 +114,233 @@ class Missing:
         return f"<{self.__name__}, which is not a part of iropt>"
 
 
-class _Alias(types.ModuleType):
-    """A module of TVM whose names are those of a module of this package, or of a group of operators. What is imported
-    into it, or set in it, is its own: the source stays as it is."""
+class _Module(types.ModuleType):
+    """A module of TVM."""
 
     __path__ = []
+
+    def _find_(self, name):
+        """The value of a name that is not the module's own."""
+        full_name = f"{self.__name__}.{name}"
+        if full_name in _sources() or (full_name.removeprefix("tvm.") in _names() and _has(full_name)):
+            return importlib.import_module(full_name)
+        if not name.startswith("_") and _has(self.__name__, name):
+            return Missing(full_name)
+        raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
+
+
+class _Alias(_Module):
+    """A module of TVM whose names are those of a module of this package, or of a group of operators. What is imported
+    into it, or set in it, is its own: the source stays as it is."""
 
     def __init__(self, name, source):
         super().__init__(name, getattr(source, "__doc__", None))
         self._source_ = source
 
     def __getattr__(self, name):
+        if name == "__version__" and self.__name__ == "tvm":
+            return f"{_chosen_version or _seen_version()}.0"
         source = self.__dict__.get("_source_")
+        found = getattr(source, name, None) if f"{self.__name__}.{name}" in _sources() else None
+        if isinstance(found, types.ModuleType):
+            return self._find_(name)
         try:
             return getattr(source, name)
         except AttributeError:
             if name == "__all__":
                 return [public for public in dir(source) if not public.startswith("_")]
-            if name.startswith("_"):
-                raise
-        return Missing(f"{self.__name__}.{name}")
+        return self._find_(name)
 
     def __dir__(self):
         return sorted({*super().__dir__(), *dir(self._source_)})
 
 
-class _MissingModule(types.ModuleType):
-    __path__ = []
+class _MissingModule(_Module):
     __all__ = []
 
+    def __call__(self, *args, **kwargs):
+        # A function that has the name of its module.
+        raise NotImplementedError(f"{self.__name__} is not a part of iropt")
+
     def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
-        full_name = f"{self.__name__}.{name}"
-        return sys.modules[full_name] if full_name in sys.modules else Missing(full_name)
+        return self._find_(name)
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds modules of tvm that are not modules of this package: its groups of operators, and what does not exist."""
+    """Finds modules of tvm: those of this package, its groups of operators, and what does not exist."""
 
     def find_spec(self, fullname, path=None, target=None):
-        if fullname.startswith("tvm."):
-            return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
-        return None
+        if fullname not in ("tvm", "tvm_ffi") and not fullname.startswith(("tvm.", "tvm_ffi.")):
+            return None
+        known = fullname in _sources() or fullname.startswith("tvm._ffi") or _group(fullname) is not None
+        is_there = _has(fullname) if fullname.removeprefix("tvm.") in _names() else known or _has(fullname)
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True) if is_there else None
 
     def create_module(self, spec):
-        parent, _, last = spec.name.rpartition(".")
-        source = getattr(sys.modules[parent], last, None)
-        return _MissingModule(spec.name) if source is None or isinstance(source, Missing) else _Alias(spec.name, source)
+        source = _sources().get(spec.name)
+        if source is not None:
+            return _Alias(spec.name, importlib.import_module(source))
+        group = _group(spec.name)
+        return _MissingModule(spec.name) if group is None else _Alias(spec.name, group)
 
     def exec_module(self, module):
         pass
 
 
-def install():
-    """From now on `import tvm` imports this package."""
-    if "tvm" in sys.modules:
-        if not isinstance(sys.modules["tvm"], _Alias):
-            raise Error("tvm was imported already")
+@functools.lru_cache(maxsize=None)
+def _sources():
+    """The modules of this package by those of TVM."""
+    return {("tvm." + name if name else "tvm") if not name.startswith("tvm_ffi") else name: source
+            for source, names in _ALIASES.items() for name in names}
+
+
+def _group(name):
+    """What a module of this package has under the name: a group of operators, or a module."""
+    parent, _, last = name.rpartition(".")
+    module = sys.modules.get(parent)
+    found = getattr(module._source_, last, None) if isinstance(module, _Alias) else None
+    return None if found is None or isinstance(found, Missing) or callable(found) else found
+
+
+_VERSION_VARIABLE = "IROPT_TVM_VERSION"
+_chosen_version = None
+
+
+@functools.lru_cache(maxsize=None)
+def _names():
+    """The public names of TVM by module: dictionaries of (since, until), under "" that of the module."""
+    from . import _tvm_names
+
+    table, row = {}, None
+    for line in _tvm_names.TABLE.splitlines():
+        words = line.split()
+        if not line.startswith(" "):
+            module, span = _span(words.pop(0))
+            row = table["" if module == "." else module] = {"": span}
+        row.update(_span(word) for word in words)
+    return table
+
+
+def _span(word):
+    name, _, until = word.partition("-")
+    name, _, since = name.partition("+")
+    return name, (since, until)
+
+
+def _number(version):
+    return tuple(int(part) for part in version.split(".")[:2])
+
+
+def _holds(span):
+    since, until = span
+    if _chosen_version is None:
+        return True
+    return (not since or _number(since) <= _number(_chosen_version)) and (not until or _number(_chosen_version) < _number(until))
+
+
+def _has(module, name=""):
+    """Returns whether some version of TVM, or the chosen one, has a module, or a name in it."""
+    table = _names()
+    if module.startswith("tvm_ffi"):
+        return False
+    module = module.removeprefix("tvm").removeprefix(".")
+    if module not in table:
+        # A package of which only the name is listed has everything below.
+        parents = [module[:index] for index, letter in enumerate(module) if letter == "."]
+        return any("*" in table.get(parent, ()) and _holds(table[parent][""]) for parent in parents)
+    row = table[module]
+    return _holds(row[""]) and ("*" in row or (name in row and _holds(row[name])))
+
+
+def _seen_version():
+    """The version that a program seems to be for: the newest if it has imported what older ones do not have."""
+    newer = [name for name in list(sys.modules) if name.startswith(("tvm.", "tvm_ffi")) and _since(name)]
+    return _versions()[-1] if newer else _versions()[0]
+
+
+def _since(module):
+    if module.startswith("tvm_ffi"):
+        return True
+    return _names().get(module.removeprefix("tvm."), {}).get("", ("", ""))[0]
+
+
+def _versions():
+    from . import _tvm_names
+
+    return _tvm_names.VERSIONS
+
+
+def install(version=None):
+    """From now on `import tvm` imports this package, as a version of TVM if one is given."""
+    global _chosen_version  # pylint: disable=global-statement
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
-    names = {"tvm." + name if name else "tvm": source for source, names in _ALIASES.items() for name in names}
-    for name, source in names.items():
-        sys.modules[name] = _Alias(name, importlib.import_module(source))
-    for name in names:
-        parent, _, last = name.rpartition(".")
-        # A function or class of that name comes first.
-        found = vars(sys.modules[parent]._source_).get(last) if parent in names else None
-        if parent in names and (found is None or isinstance(found, types.ModuleType)):
-            setattr(sys.modules[parent], last, sys.modules[name])
-    sys.meta_path.append(_Finder())
+    if "tvm" in sys.modules:
+        raise Error("tvm was imported already")
+    version = version or os.environ.get(_VERSION_VARIABLE)
+    if version:
+        version = ".".join(version.split(".")[:2])
+        if version not in _versions():
+            raise Error(f"unknown version of TVM '{version}': expected one of {', '.join(_versions())}")
+        _chosen_version = version
+    sys.meta_path.insert(0, _Finder())
+    import tvm  # noqa: F401
 
 
 def main():
     arguments = sys.argv[1:]
-    if not arguments or arguments[0] in ("-h", "--help"):
+    version = None
+    if arguments[:1] == ["--tvm-version"] and len(arguments) > 1:
+        version, arguments = arguments[1], arguments[2:]
+    if not arguments or arguments[0] in ("-h", "--help") or (arguments[0] == "-m" and len(arguments) < 2):
         print(__doc__)
-        return 0 if arguments else 1
-    install()
-    if arguments[0] == "-m":
-        sys.argv = arguments[1:]
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = arguments
-        runpy.run_path(arguments[0], run_name="__main__")
+        return 0 if arguments[:1] in (["-h"], ["--help"]) else 1
+    try:
+        install(version)
+    except Error as error:
+        print(f"iropt.as_tvm: error: {error}", file=sys.stderr)
+        return 1
+    try:
+        run = _run_module if arguments[0] == "-m" else _run_file
+        run(arguments)
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        error.__traceback__ = _of_program(error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
     return 0
+
+
+def _run_module(arguments):
+    sys.argv = arguments[1:]
+    runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+
+
+def _run_file(arguments):
+    """Runs a file as Python does: its folder is the first one for imports."""
+    path = arguments[0]
+    sys.argv = arguments
+    if os.path.isdir(path):
+        runpy.run_path(path, run_name="__main__")
+        return
+    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        sys.exit(f"iropt.as_tvm: error: cannot read '{path}': {error.strerror}")
+    program = types.ModuleType("__main__")
+    program.__file__ = path
+    program.__builtins__ = __builtins__
+    sys.modules["__main__"] = program
+    exec(compile(source, path, "exec"), program.__dict__)  # pylint: disable=exec-used
+
+
+def _of_program(trace):
+    """The part of a traceback that begins in the program."""
+    own = (__file__, runpy.__file__, "<frozen runpy>")
+    while trace is not None and trace.tb_next is not None and trace.tb_frame.f_code.co_filename in own:
+        trace = trace.tb_next
+    return trace
 
 
 if __name__ == "__main__":

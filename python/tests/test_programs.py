@@ -218,7 +218,7 @@ from tvm import relax
 from tvm.relax.op.nn import relu
 from tvm.script import relax as R
 import tvm.relax.op.nn, tvm.ir.type, tvm.runtime.object
-import tvm.something.new
+import tvm.autotvm.new
 
 x = relax.Var("x", R.Tensor((2, 3), "float32"))
 # Names of modules of TVM that are also those of functions of Python.
@@ -227,10 +227,10 @@ print(relax.op.nn.relu is relu, relax.op.nn.relu(x))
 print(tvm.relax.expr.Var is iropt.relax.Var, tvm.nd.array([1.0]).shape)
 for module in (iropt.ir, iropt.relax, iropt.relax.op, iropt.runtime, iropt.tir):
     assert "type" not in vars(module) and "object" not in vars(module) and not hasattr(module, "no_such_name")
-relax.no_such_name()
+relax.transform.FewShotTuning()
 """)
     assert result.stdout == "[1, 0]  True\nTrue R.nn.relu(x)\nTrue (1,)\n", result.stderr
-    assert "tvm.relax.no_such_name is not a part of iropt" in result.stderr
+    assert "tvm.relax.transform.FewShotTuning is not a part of iropt" in result.stderr
 
 
 def test_errors_of_captured_values():

@@ -28,8 +28,9 @@ GROUPS = {
 
 def extract(repository, tag, folder):
     """Unpacks the tests of a tag of a repository."""
-    archive = subprocess.run(["git", "-C", repository, "archive", f"refs/tags/{tag}", "tests/python/relax",
-                              "tests/python/tir-transform", "tests/python/ir", "tests/python/tir-schedule"], check=True, capture_output=True).stdout
+    folders = ["relax", "tir-transform", "ir", "tir-schedule", "conftest.py"]
+    archive = subprocess.run(["git", "-C", repository, "archive", f"refs/tags/{tag}"] + ["tests/python/" + name for name in folders],
+                             check=True, capture_output=True).stdout
     subprocess.run(["tar", "x", "-C", folder], input=archive, check=True)
 
 
@@ -37,7 +38,7 @@ def run(folder, package, files):
     """The results by file: a list of (test, outcome, message)."""
     with tempfile.TemporaryDirectory() as temporary:
         report = os.path.join(temporary, "report.xml")
-        command = [sys.executable, "-m", "pytest", "-p", "iropt.testing.plugin", "-p", "no:cacheprovider", "--noconftest", "-q",
+        command = [sys.executable, "-m", "pytest", "-p", "iropt.testing.plugin", "-p", "no:cacheprovider", "-q",
                    "-W", "ignore", "--continue-on-collection-errors", f"--junit-xml={report}", "-o",
                    "junit_family=xunit1", *files]
         environment = {**os.environ, "PYTHONPATH": package, "PYTHONDONTWRITEBYTECODE": "1"}

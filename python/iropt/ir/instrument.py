@@ -286,6 +286,30 @@ class VerifyEach(PassInstrument):
             raise native.Error(f"the module is not well-formed after pass '{info.name}'\n{problems}")
 
 
+class WellFormedInstrument(PassInstrument):
+    """Fails where a module is not well-formed before or after a pass.
+
+    check_struct_info: check types, too
+    validate_before_transform: also check what passes are given
+    """
+
+    def __init__(self, check_struct_info=True, validate_before_transform=True):
+        self.skip_pass_name = ["Normalize", "NormalizeGlobalVar", "ResolveGlobals"]
+        self.check_struct_info, self.validate_before_transform = check_struct_info, validate_before_transform
+
+    def run_before_pass(self, mod, info):
+        if self.validate_before_transform:
+            self._check(mod, info, "before")
+
+    def run_after_pass(self, mod, info):
+        self._check(mod, info, "after")
+
+    def _check(self, mod, info, when):
+        problems = mod._module.verify() if info.name not in self.skip_pass_name else ""
+        if problems:
+            raise AssertionError(f"the module is not well-formed {when} pass '{info.name}'\n{problems}")
+
+
 class CheckSemantics(PassInstrument):
     """Fails where a pass changes what a public function computes."""
 

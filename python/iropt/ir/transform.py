@@ -46,7 +46,9 @@ class PassContext:
 
     def __init__(self, opt_level=2, required_pass=None, disabled_pass=None, instruments=None, config=None, trace=None,
                  trace_stack=None, make_traceable=None, num_evals=0, tuning_api_database=None, threads=1):
-        del trace_stack, make_traceable, num_evals, tuning_api_database
+        # Tuning of passes does not exist; programs hand on what a context has.
+        self.trace_stack, self.make_traceable, self.num_evals = list(trace_stack or []), make_traceable, num_evals
+        self._tuning_api_database = tuning_api_database
         self._context = native.Context()
         self._context.opt_level = opt_level
         self._context.threads = threads
@@ -103,6 +105,10 @@ class PassContext:
             self._entered = True
         self._context.override_instruments([_instrument(item) for item in new])
         self._instruments = new
+
+    def get_tuning_api_database(self):
+        """The database that the context was given; nothing uses it."""
+        return self._tuning_api_database
 
     def pass_enabled(self, info):
         """Returns whether Sequential runs a pass of this description."""

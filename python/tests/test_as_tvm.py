@@ -1,0 +1,117 @@
+"""Programs for TVM: what is missing, versions, files, tracebacks."""
+import os
+import subprocess
+import sys
+
+
+def run(tmp_path, program, *options, **environment):
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    return subprocess.run([sys.executable, "-m", "iropt.as_tvm", *options, str(path)], check=False, capture_output=True,
+                          text=True, env={**os.environ, **environment})
+
+
+def output(tmp_path, program, *options, **environment):
+    result = run(tmp_path, program, *options, **environment)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_names_that_no_version_has_do_not_exist(tmp_path):
+    assert output(tmp_path, """
+import tvm
+print(hasattr(tvm, "no_such_thing"), hasattr(tvm.relax, "no_such_pass"), hasattr(tvm, "autotvm"))
+for statement in ("from tvm.nowhere import nothing", "from tvm.relax import nothing", "import tvm.nowhere"):
+    try:
+        exec(statement)
+    except ImportError as error:
+        print(type(error).__name__)
+""") == "False False True\nModuleNotFoundError\nImportError\nModuleNotFoundError\n"
+
+
+def test_missing_class_is_a_base_only_with_an_error_that_names_it(tmp_path):
+    result = run(tmp_path, "from tvm import auto_scheduler\nclass A(auto_scheduler.SearchTask):\n    pass\n")
+    assert "NotImplementedError: tvm.auto_scheduler.SearchTask is not a part of iropt" in result.stderr
+
+
+def test_nothing_is_an_instance_of_a_missing_class(tmp_path):
+    assert output(tmp_path, """
+from typing import List, Optional
+from tvm.auto_scheduler import SearchTask
+def g(x: Optional[SearchTask], y: List[SearchTask], z: int | SearchTask) -> SearchTask | None: pass
+print(isinstance(1, SearchTask), isinstance(1, (str, SearchTask)), isinstance(1, int | SearchTask), issubclass(int, SearchTask))
+""") == "False False True False\n"
+
+
+def test_messages_have_the_name_that_was_used(tmp_path):
+    result = run(tmp_path, "from tvm import auto_scheduler as a\na.auto_schedule(None)\n")
+    assert "NotImplementedError: tvm.auto_scheduler.auto_schedule is not" in result.stderr
+
+
+def test_program_of_two_files(tmp_path):
+    (tmp_path / "sibling.py").write_text("value = 3\n")
+    assert output(tmp_path, "import sibling, sys\nprint(sibling.value, __name__, __file__ == sys.argv[0])\n") == (
+        "3 __main__ True\n")
+
+
+def test_traceback_begins_in_the_program(tmp_path):
+    result = run(tmp_path, "def f():\n    return 1 // 0\nf()\n")
+    lines = result.stderr.splitlines()
+    assert result.returncode == 1 and lines[0].startswith("Traceback") and "program.py" in lines[1]
+
+
+def test_exit_code_of_the_program(tmp_path):
+    assert run(tmp_path, "import sys\nsys.exit(7)\n").returncode == 7
+
+
+def test_version_follows_what_is_imported(tmp_path):
+    assert output(tmp_path, """
+import tvm
+print(tvm.__version__)
+from tvm import tirx
+print(tvm.__version__)
+""") == "0.18.0\n0.27.0\n"
+
+
+def test_version_that_is_asked_for(tmp_path):
+    program = """
+import tvm
+print(tvm.__version__)
+try:
+    from tvm import tirx
+except ImportError:
+    print("no tirx")
+"""
+    assert output(tmp_path, program, "--tvm-version", "0.20") == "0.20.0\nno tirx\n"
+    assert output(tmp_path, program, IROPT_TVM_VERSION="0.25.0") == "0.25.0\n"
+    result = run(tmp_path, program, "--tvm-version", "0.1")
+    assert result.returncode == 1 and "unknown version of TVM '0.1'" in result.stderr
+
+
+def test_conftest_of_tvm_is_honoured(tmp_path):
+    (tmp_path / "test_it.py").write_text("""
+import pytest
+import tvm
+from tvm.relax.ir.instrument import WellFormedInstrument
+from tvm import relax
+from tvm.script import relax as R
+
+
+@pytest.fixture(autouse=True)
+def checked():
+    current = tvm.transform.PassContext.current()
+    with tvm.transform.PassContext(instruments=[WellFormedInstrument()], trace_stack=current.trace_stack,
+                                   make_traceable=current.make_traceable, num_evals=current.num_evals,
+                                   tuning_api_database=current.get_tuning_api_database()):
+        yield
+
+
+def test_ill_formed():
+    x = relax.Var("x", R.Tensor((2,), "float32"))
+    M = tvm.IRModule({"main": relax.Function([], relax.SeqExpr([], x), R.Tensor((2,), "float32"))})
+    with pytest.raises(AssertionError, match="before pass 'DeadCodeElimination'"):
+        tvm.relax.transform.DeadCodeElimination()(M)
+""")
+    result = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "iropt.testing.plugin", "-p", "no:cacheprovider",
+                             str(tmp_path / "test_it.py")], check=False, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
