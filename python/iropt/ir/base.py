@@ -40,8 +40,13 @@ class RelaxExpr(BaseExpr):
 
     @property
     def struct_info(self):
-        """The type."""
-        info = self.type
+        """The type; that of a call which is not bound yet is inferred."""
+        return self.type if self.type is not None else self._inferred()
+
+    def _inferred(self):
+        from .. import relax
+
+        info = relax.BlockBuilder().normalize(self).type
         if info is None:
             raise ValueError("the expression has no type yet: BlockBuilder.normalize infers it")
         return info
@@ -309,12 +314,25 @@ class DeviceMesh(AttrBase):
 
 @node("GlobalVar")
 class GlobalVar(RelaxExpr):
-    """The name of a function of a module."""
+    """The name of a function of a module. One that a module or a builder has given knows the type of the function."""
 
-    __slots__ = ()
+    __slots__ = ("_function",)
 
     def __new__(cls, name_hint, type_annot=None):
         return make("GlobalVar", name=name_hint)
+
+    def of(self, function):
+        """The name as that of a function."""
+        known = GlobalVar(self.name)
+        known._function = function
+        return known
+
+    def _inferred(self):
+        function = getattr(self, "_function", None)
+        if function is None:
+            raise ValueError(f"the type of '{self.name}' is that of a function of a module: "
+                             "mod.get_global_var(name) knows it")
+        return function.struct_info
 
     name_hint = property(lambda self: self.name)
 

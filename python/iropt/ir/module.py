@@ -107,9 +107,11 @@ class IRModule:
         return Array(self.keys())
 
     def get_global_var(self, name):
-        if self._module.find(name) is None:
+        """The name of a function, which knows its type."""
+        func = self._module.find(name)
+        if func is None:
             raise ValueError(f"the module has no function '{name}'")
-        return GlobalVar(name)
+        return GlobalVar(name).of(func)
 
     def __getitem__(self, name):
         func = self._module.find(name)
@@ -143,7 +145,7 @@ class IRModule:
         func = self._module.find(name)
         if func is None:
             raise AttributeError(f"the module has no function or attribute '{name}'")
-        return GlobalVar(name)
+        return GlobalVar(name).of(func)
 
     def same_as(self, other):
         return self is other or (isinstance(other, IRModule) and self.items() == other.items())

@@ -22,7 +22,7 @@ class _Function:
     def __init__(self, name, params, attrs, is_pure):
         self.name, self.params, self.attrs, self.is_pure = name, params, attrs, is_pure
         self.blocks = []
-        self.result = None
+        self.variable = None  # of the module, when the function has its result
 
 
 class BlockBuilder:
@@ -106,11 +106,8 @@ class BlockBuilder:
             while self._builder.in_block():
                 self._builder.end_block()
             return
-        if function.result is None:
+        if function.variable is None:
             raise RuntimeError("emit_func_output must be called in the scope of a function")
-        body = self._builder.seq(function.blocks, function.result)
-        func = self._builder.make_function(function.params, body, function.attrs, function.is_pure)
-        self.update_func(function.name, func)
 
     # ---- Bindings
     def emit(self, expr, name_hint=""):
@@ -158,13 +155,16 @@ class BlockBuilder:
         return self.emit(self.call_te(func, *args, **kwargs), name_hint)
 
     def emit_func_output(self, output, params=None):
-        """Ends the function with its result."""
+        """Ends the function with its result; returns its name in the module."""
         function = self._functions[-1]
         if params is not None:
             function.params = list(params) if isinstance(params, (list, tuple)) else [params]
         output = self._builder.normalize(_expression(output))
         self._close_block()
-        function.result = output
+        body = self._builder.seq(function.blocks, output)
+        func = self._builder.make_function(function.params, body, function.attrs, function.is_pure)
+        function.variable = self.update_func(function.name, func)
+        return function.variable
 
     # ---- Expressions
     def normalize(self, expr):
@@ -196,16 +196,15 @@ class BlockBuilder:
             # The function may have been replaced since.
             if native.structural_equal(self.get()._module.find(name), func, False):
                 return name
-        name = ir.GlobalVar(self._builder.unique_function_name(func_name))
-        self.update_func(name, func)
-        return name
+        return self.update_func(self._builder.unique_function_name(func_name), func)
 
     def update_func(self, gvar, updated_func):
-        """Replaces a function of the module, or adds it."""
+        """Replaces a function of the module, or adds it; returns its name."""
         gvar = ir.GlobalVar(gvar) if isinstance(gvar, str) else gvar
         self._builder.set(gvar.name, updated_func)
         if self._by_hash is not None:
             self._by_hash.setdefault(native.structural_hash(updated_func, False), []).append(gvar)
+        return gvar.of(updated_func)
 
     def get(self):
         """The module so far."""
