@@ -393,6 +393,7 @@ py::list PassTable() {
     row["kind"] = PassKindName(entry.info.kind);
     row["opt_level"] = entry.info.opt_level;
     row["required"] = entry.info.required;
+    row["other_names"] = Registry().OtherNames(name);
     row["summary"] = entry.summary;
     row["options"] = OptionTable(entry.options);
     table.append(row);

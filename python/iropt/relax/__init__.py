@@ -1,7 +1,7 @@
 """The graph level: expressions, bindings and functions of Relax."""
 import importlib
 
-from .. import ir
+from .. import _newer, ir
 from .expr import *  # noqa: F401,F403
 from .expr import TensorStructInfo
 from . import op
@@ -16,6 +16,7 @@ _RUNNING = ("Executable", "VMExecutable", "VirtualMachine", "build", "vm", "get_
 _PACKAGES = ("dpl", "backend")
 
 
+@_newer.keywords
 def call_tir(gvar, args, out_sinfo, tir_vars=None, dtype=None):
     """A call of a PrimFunc; the result is a type, or in the form of older versions a shape and a dtype."""
     if dtype is not None:

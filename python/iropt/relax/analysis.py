@@ -1,5 +1,5 @@
 """Analyses of the graph level."""
-from .. import ir
+from .. import _newer, ir
 from .._core import Array, native
 from .expr import Call, DataflowVar, Expr, Function, MatchCast, Var, VarBinding
 
@@ -108,3 +108,6 @@ def has_reshape_pattern(func):
 
 def definable_tir_vars_in_struct_info(info):
     return native.defined_sym_vars(info)
+
+
+_newer.add_names("relax.analysis", globals())

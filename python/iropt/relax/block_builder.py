@@ -1,7 +1,7 @@
 """Building of Relax functions binding by binding."""
 import threading
 
-from .. import ir
+from .. import _newer, ir
 from .._core import Node, native
 
 _state = threading.local()
@@ -120,6 +120,7 @@ class BlockBuilder:
             return [self.emit_output(item) for item in output]
         return self._builder.emit(_expression(output), name_hint, True)
 
+    @_newer.keywords
     def match_cast(self, value, struct_info, name_hint=""):
         return self._builder.emit_match_cast(value, struct_info, name_hint)
 

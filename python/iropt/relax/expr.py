@@ -1,5 +1,5 @@
 """The graph level: expressions, bindings and functions of Relax."""
-from .. import _core, ir
+from .. import _core, _newer, ir
 from .._core import Array, Node, make, native, node
 from ..ir import BaseFunc, GlobalVar, RelaxExpr, StructInfo, VDevice  # noqa: F401
 from .. import tir as _tir
@@ -128,6 +128,7 @@ class Constant(Expr):
 
     __slots__ = ()
 
+    @_newer.keywords
     def __new__(cls, data, struct_info=None, span=None):
         del span
         return _with_type(make("Constant", data=_array(data)), struct_info)
@@ -157,6 +158,7 @@ class Var(Expr):
 
     __slots__ = ()
 
+    @_newer.keywords
     def __new__(cls, name_hint, struct_info=None, type_annotation=None, span=None):
         del span
         # Before types had shapes, a variable had a shape and the type of a tensor.
@@ -189,6 +191,7 @@ class ExternFunc(BaseFunc):
 
     __slots__ = ()
 
+    @_newer.keywords
     def __new__(cls, global_symbol, struct_info=None, span=None):
         del span
         if struct_info is None:
@@ -196,6 +199,7 @@ class ExternFunc(BaseFunc):
                                                      derive_func="tvm.relax.struct_info.infer_by_sinfo_args")
         return make("ExternFunc", global_symbol=global_symbol, type=struct_info)
 
+    @_newer.keywords
     def __call__(self, *args, sinfo_args=None):
         return Call(self, list(args), sinfo_args=sinfo_args)
 
@@ -243,6 +247,7 @@ class Call(Expr):
 
     __slots__ = ()
 
+    @_newer.keywords
     def __new__(cls, op, args, attrs=None, sinfo_args=None, span=None):
         del span
         types = None
@@ -256,6 +261,8 @@ class Call(Expr):
     @property
     def sinfo_args(self):
         return self.type_args.fields if self.type_args is not None else Array()
+
+    ty_args = property(lambda self: self.sinfo_args)
 
 
 @node("ShapeExpr")
@@ -352,11 +359,12 @@ class MatchCast(Binding):
 
     __slots__ = ()
 
+    @_newer.keywords
     def __new__(cls, var, value, struct_info, span=None):
         del span
         return make("MatchCast", var=var, value=value, match_type=struct_info)
 
-    struct_info = property(lambda self: self.match_type)
+    struct_info = ty = property(lambda self: self.match_type)
 
 
 @node("BindingBlock")
@@ -403,6 +411,7 @@ class Function(BaseFunc):
 
     __slots__ = ()
 
+    @_newer.keywords
     def __new__(cls, params, body, ret_struct_info=None, is_pure=True, attrs=None, span=None):
         del span
         if not isinstance(body, SeqExpr):
@@ -415,9 +424,10 @@ class Function(BaseFunc):
         return make("Function", params=list(params), body=body, ret_type=ret, is_pure=bool(is_pure),
                     attrs=dict(attrs.items()) if attrs else None, type=info)
 
-    ret_struct_info = property(lambda self: self.ret_type)
+    ret_struct_info = ret_ty = property(lambda self: self.ret_type)
 
     @staticmethod
+    @_newer.keywords
     def create_empty(params, ret_struct_info, is_pure=True, attrs=None, span=None):
         del span
         return make("Function", params=list(params), body=None, ret_type=ret_struct_info, is_pure=is_pure,
@@ -447,6 +457,7 @@ def get_shape_of(expr):
     return None
 
 
+@_newer.keywords
 def extern(name, struct_info=None):
     return ExternFunc(name, struct_info)
 
@@ -461,3 +472,6 @@ class DynTensorType:
     def __init__(self, ndim=-1, dtype="float32", span=None):
         del span
         self.ndim, self.dtype = ndim, dtype
+
+
+_newer.add_names("relax.expr", globals())

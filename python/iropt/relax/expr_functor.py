@@ -240,3 +240,5 @@ class PyExprMutator(_Functor):
 
     def with_struct_info(self, var, struct_info):
         return var if var.type == struct_info else type(var)(var.name, struct_info)
+
+    with_type = with_struct_info

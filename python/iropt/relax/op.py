@@ -1,7 +1,7 @@
 """The operators of Relax as functions, made from the table: `relax.op.add(x, y)`, `relax.op.nn.conv2d(data, weight)`."""
 import functools
 
-from .. import ir
+from .. import _newer, ir
 from .._core import native
 
 _script_prefix_ = "R"
@@ -23,7 +23,7 @@ def _operator(name):
     def call(*args, **kwargs):
         if any(_is_text(arg) for arg in args):
             return _text_of_call(call._script_name_, args, kwargs)
-        return native.call_op(name, *args, **kwargs)
+        return native.call_op(name, *args, **_newer.older(kwargs))
 
     call.__name__ = call.__qualname__ = row["script"].rsplit(".", 1)[-1]
     call.__signature__ = _signature(row)
@@ -124,16 +124,19 @@ def binary_operands(a, b):
     return lift(a, b), lift(b, a)
 
 
+@_newer.keywords
 def call_tir(gvar, args, out_sinfo, tir_vars=None):
     """A call of a PrimFunc, whose results are new tensors of the given types."""
     return native.call_op("relax.call_tir", gvar, _arguments(args), out_sinfo=_types(out_sinfo),
                           **({} if tir_vars is None else {"tir_vars": _shape(tir_vars)}))
 
 
+@_newer.keywords
 def call_dps_packed(func, args, out_sinfo):
     return native.call_op("relax.call_dps_packed", func, _arguments(args), out_sinfo=_types(out_sinfo))
 
 
+@_newer.keywords
 def call_pure_packed(func, *args, sinfo_args):
     from . import ExternFunc
 

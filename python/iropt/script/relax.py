@@ -2,7 +2,7 @@
 import inspect
 import re
 
-from .. import _script
+from .. import _newer, _script
 from .. import relax as _relax
 from . import _functions
 from ._names import Name
@@ -112,6 +112,7 @@ def prim_value(value):
     return _relax.PrimValue(value)
 
 
+@_newer.keywords
 def ExternFunc(name, struct_info=None):
     return _relax.ExternFunc(name, struct_info)
 

@@ -1,4 +1,5 @@
 """Statements."""
+from .. import _newer
 from .._core import Node, make, node
 from .expr import Stmt, const, convert
 
@@ -213,3 +214,6 @@ def stmt_seq(*args):
 def stmt_list(stmt):
     """The statements of a sequence, or the one statement."""
     return [item for part in stmt for item in stmt_list(part)] if isinstance(stmt, SeqStmt) else [stmt]
+
+
+_newer.add_names("tir.stmt", globals())

@@ -5,6 +5,9 @@ from .normalize import NormalizePrimFunc  # noqa: F401
 from .schedule import BlockRV, ExprRV, LoopRV, Schedule, ScheduleError  # noqa: F401
 from .state import Dependency, DepKind, ScheduleState, StmtSRef  # noqa: F401
 from .trace import Trace  # noqa: F401
+from ... import _newer
 
 __all__ = ["BlockRV", "DepKind", "Dependency", "ExprRV", "LoopRV", "NormalizePrimFunc", "Schedule", "ScheduleError", "ScheduleState", "StmtSRef",
            "TensorIntrin", "Trace"]
+
+_newer.add_names("tir.schedule", globals())

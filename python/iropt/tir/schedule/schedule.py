@@ -215,6 +215,8 @@ class Schedule:
         """The block of a name in a function, by default in that of work_on."""
         return self._apply(_ROWS["get_block"], [name, func_name or self._function])
 
+    get_sblock = get_block  # in newer versions of TVM
+
     get_sblock = get_block
 
     def transform_layout(self, block, buffer, index_map, pad_value=None, *, assume_injective_transform=False):

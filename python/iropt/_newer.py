@@ -1,0 +1,45 @@
+"""Names that newer versions of TVM have for what older ones named otherwise. Those of passes are in the table of the library."""
+import functools
+
+# By module of this package: the newer name and the older one.
+NAMES = {
+    "relax.expr": {
+        "Type": "StructInfo", "AnyType": "ObjectStructInfo", "ObjectType": "ObjectStructInfo", "ShapeType": "ShapeStructInfo",
+        "TensorType": "TensorStructInfo", "TupleType": "TupleStructInfo", "FuncType": "FuncStructInfo",
+        "PrimType": "PrimStructInfo", "DTensorType": "DTensorStructInfo", "prim_value": "PrimValue",
+    },
+    "relax.analysis": {
+        "type_base_check": "struct_info_base_check",
+        "definable_tir_vars_in_type": "definable_tir_vars_in_struct_info",
+        "tir_vars_in_type": "tir_vars_in_struct_info",
+    },
+    "tir.stmt": {"SBlock": "Block", "SBlockRealize": "BlockRealize"},
+    "tir.schedule": {"SBlockRV": "BlockRV", "SBlockScope": "BlockScope"},
+}
+
+# Arguments and fields.
+KEYWORDS = {"out_ty": "out_sinfo", "ty_args": "sinfo_args", "ret_ty": "ret_struct_info", "ty": "struct_info"}
+
+
+def add_names(module, names):
+    """Adds the newer names of a module to its namespace."""
+    for newer, older in NAMES[module].items():
+        if older in names and newer not in names:
+            names[newer] = names[older]
+
+
+def keywords(function):
+    """A function that takes the newer names of its arguments, too."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        return function(*args, **older(kwargs)) if kwargs else function(*args)
+
+    return call
+
+
+def older(kwargs):
+    """The arguments under their older names."""
+    if KEYWORDS.keys().isdisjoint(kwargs):
+        return kwargs
+    return {KEYWORDS.get(key, key): value for key, value in kwargs.items()}
