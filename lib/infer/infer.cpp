@@ -74,6 +74,8 @@ const Type* InferTuple(const Tuple* tuple, InferContext& ctx) {
   fields.reserve(tuple->fields.size());
   for (const Expr* field : tuple->fields) {
     const Type* type = TypeOfExpr(field, ctx.module());
+    // A function of a module that is not known here.
+    if (!type && Is<GlobalVar>(field)) type = ObjectType::Get();
     if (!type) return ctx.Error(*field, "the type of a tuple field is not known");
     if (ObjectType::IsAfterError(type)) return type;
     fields.push_back(type);

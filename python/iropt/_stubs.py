@@ -5,6 +5,7 @@ import ast
 import importlib
 import inspect
 import os
+import re
 import sys
 import textwrap
 import types
@@ -13,11 +14,12 @@ from . import _core
 from ._core import native
 
 MODULES = ("iropt", "iropt.arith", "iropt.executable", "iropt.instrument", "iropt.ir", "iropt.ir.instrument",
-           "iropt.ir.transform", "iropt.packed", "iropt.relax", "iropt.relax.analysis", "iropt.relax.block_builder",
-           "iropt.relax.expr_functor", "iropt.relax.op", "iropt.relax.transform", "iropt.relax.vm_build", "iropt.relay",
-           "iropt.running", "iropt.runtime", "iropt.script", "iropt.target", "iropt.te", "iropt.tir", "iropt.tir.analysis",
-           "iropt.tir.functor", "iropt.tir.ir_builder", "iropt.tir.schedule", "iropt.tir.stmt_functor",
-           "iropt.tir.transform", "iropt.topi", "iropt.topi.image", "iropt.topi.nn", "iropt.transform")
+           "iropt.ir.transform", "iropt.packed", "iropt.relax", "iropt.relax.analysis", "iropt.relax.backend",
+           "iropt.relax.block_builder", "iropt.relax.dpl", "iropt.relax.expr_functor", "iropt.relax.op",
+           "iropt.relax.transform", "iropt.relax.vm_build", "iropt.relay", "iropt.running", "iropt.runtime", "iropt.script",
+           "iropt.target", "iropt.te", "iropt.tir", "iropt.tir.analysis", "iropt.tir.functor", "iropt.tir.ir_builder",
+           "iropt.tir.schedule", "iropt.tir.stmt_functor", "iropt.tir.transform", "iropt.topi", "iropt.topi.image",
+           "iropt.topi.nn", "iropt.transform")
 HEADER = ("from typing import Any\nfrom iropt._core import Array as Array, Error as Error, Node as Node\n"
           "from iropt._iropt import NDArray as NDArray\n")
 
@@ -54,7 +56,7 @@ def _signature(function, is_method):
             if default is inspect.Parameter.empty:
                 parts.append(annotated)
             else:
-                known = default is None or type(default) in (bool, int, float, str)
+                known = default is None or isinstance(default, (bool, int, float, str))
                 parts.append(f"{annotated} = {default!r}" if known else f"{annotated} = ...")
     return f"({', '.join(parts)})"
 
@@ -68,55 +70,38 @@ def _documentation(value, indent):
         if len(lines) > 1 else [f'{indent}"""{lines[0]}"""']
 
 
-def _attributes(cls):
-    """The names of the attributes that the constructor sets."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__)))
-    except (OSError, TypeError):
-        return []
-    targets = [target for node in ast.walk(tree) if isinstance(node, (ast.Assign, ast.AnnAssign))
-               for target in (node.targets if isinstance(node, ast.Assign) else [node.target])]
-    leaves = [leaf for target in targets for leaf in (target.elts if isinstance(target, ast.Tuple) else [target])]
-    names = [leaf.attr for leaf in leaves if isinstance(leaf, ast.Attribute) and getattr(leaf.value, "id", "") == "self"]
-    return [name for name in dict.fromkeys(names) if not hasattr(cls, name)]
-
-
 def _bases(cls):
-    """The base classes, with those of private ones in their places."""
+    """The classes of the package that a class is made from; those of private ones stand for them."""
+    public = []
     for base in cls.__bases__:
-        if base.__name__.startswith("_"):
-            yield from _bases(base)
-        elif base is not object:
-            yield base
+        if base is not object:
+            public += _bases(base) if base.__name__.startswith("_") else [base]
+    return public
 
 
-def _members(cls):
-    """The members of a class, and those of its private base classes."""
-    members = {}
-    for base in cls.__bases__:
-        if base.__name__.startswith("_"):
-            members.update(_members(base))
-    return {**members, **vars(cls)}
+def _attributes(cls):
+    """The attributes that __init__ sets."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(vars(cls)["__init__"])))
+    except (KeyError, OSError, TypeError):
+        return []
+    names = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+             and isinstance(node.value, ast.Name) and node.value.id == "self"]
+    return [name for name in dict.fromkeys(names) if not name.startswith("_") and name not in vars(cls)]
 
 
 def _is_shown(member):
-    return not member.startswith("_") or (member.startswith("__") and member.endswith("__") and member not in _HIDDEN)
-
-
-_HIDDEN = {"__module__", "__dict__", "__doc__", "__weakref__", "__slots__", "__hash__", "__repr__", "__str__", "__reduce__",
-           "__copy__", "__deepcopy__", "__eq__", "__ne__", "__getattr__", "__init_subclass__", "__class_getitem__"}
+    return not member.startswith("_") or (member.startswith("__") and member.endswith("__"))
 
 
 def _class(name, cls):
-    bases = ", ".join(dict.fromkeys(base.__name__ for base in _bases(cls)))
+    bases = ", ".join(base.__name__ for base in _bases(cls) if _home(base) is not None or base.__module__ == "builtins")
     lines = [f"class {name}({bases}):" if bases else f"class {name}:"]
     lines += _documentation(cls, "    ")
     fields = _fields(cls)
     lines += [f"    {field}: {_type(type_name)}" for field, type_name in fields]
     lines += [f"    {attribute}: Any" for attribute in _attributes(cls) if attribute not in dict(fields)]
-    if "__getattr__" in vars(cls):
-        lines.append("    def __getattr__(self, name: str) -> Any: ...")
-    for member, value in _members(cls).items():
+    for member, value in vars(cls).items():
         if member in dict(fields) or not _is_shown(member):
             continue
         function = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
@@ -128,7 +113,7 @@ def _class(name, cls):
             result = "None" if member == "__init__" else "Any"
             is_method = not isinstance(value, staticmethod) or member == "__new__"
             lines.append(f"    def {member}{_signature(function, is_method)} -> {result}: ...")
-        elif isinstance(value, (int, str)):
+        elif isinstance(value, (int, str)) and not member.startswith("_"):
             lines.append(f"    {member}: {type(value).__name__}")
     return lines if len(lines) > 1 else [*lines, "    ..."]
 
@@ -146,7 +131,7 @@ def _home(cls):
         return "iropt.ir"
     while module and module not in MODULES:
         module = module.rpartition(".")[0]
-    return module if module != "iropt" or cls.__module__ == "iropt" else None
+    return module or None if module != "iropt" or cls.__module__ == "iropt" else None
 
 
 def stub(module_name):
@@ -161,29 +146,38 @@ def stub(module_name):
         except AttributeError:
             continue
         if isinstance(value, types.ModuleType):
-            if value.__name__ in MODULES and value.__name__ != module_name:
-                package, _, last = value.__name__.rpartition(".")
-                lines.append(f"from {package} import {last} as {name}" if package else f"import {value.__name__}")
+            parent, _, last = value.__name__.rpartition(".")
+            if last == name and parent.startswith("iropt"):
+                lines.append(f"from {parent} import {last} as {last}")
             continue
         if inspect.isclass(value):
             home = _home(value)
-            if home == module_name:
+            if home == module_name and name == value.__name__:
+                lines += [_import_of(base) for base in _bases(value) if _home(base) not in (None, module_name)]
                 lines += _class(name, value)
-                lines += [f"from {_home(base)} import {base.__name__} as {base.__name__}" for base in _bases(value)
-                          if _home(base) not in (None, "", module_name)]
             elif home is not None:
-                lines.append(f"from {home} import {value.__name__} as {name}")
+                # Another name after `as` would not be shown by the module.
+                lines += [] if home == module_name else [_import_of(value)]
+                lines += [] if name == value.__name__ else [f"{name} = {value.__name__}"]
             else:
                 lines.append(f"{name}: Any")
         elif callable(value) and isinstance(value, types.FunctionType):
             lines += _function(name, value)
         elif name not in ("Array", "Error", "Node", "NDArray"):
             lines.append(f"{name}: Any")
-    imports = list(dict.fromkeys(line for line in lines if line.startswith("from ")))
-    return HEADER + "\n".join(imports + [line for line in lines if not line.startswith("from ")]) + "\n"
+    imports = [line for line in dict.fromkeys(lines) if line.startswith("from ")]
+    other_names = [line for line in lines if re.fullmatch(r"\w+ = \w+", line)]
+    rest = [line for line in lines if not line.startswith("from ") and line not in other_names]
+    return HEADER + "\n".join(imports + rest + other_names) + "\n"
+
+
+def _import_of(cls):
+    return f"from {_home(cls)} import {cls.__name__} as {cls.__name__}"
 
 
 def write_stubs(folder):
+    for name in MODULES:
+        importlib.import_module(name)  # a package shows those that were imported
     for name in MODULES:
         module = importlib.import_module(name)
         path = os.path.join(folder, *name.split(".")[1:])

@@ -169,6 +169,30 @@ def test_stubs(tmp_path):
     assert {"loop_var", "extent", "body"} <= members("tir/__init__.pyi", "For")
     assert {"same_as", "span"} <= members("ir/__init__.pyi", "Object")
     assert {"split", "compute_at", "mod"} <= members("tir/schedule/__init__.pyi", "Schedule")
+    assert {"__setitem__", "__getitem__", "__len__"} <= members("ir/__init__.pyi", "IRModule")
+    assert "builder_" in members("relax/expr_functor.pyi", "PyExprMutator")
+
+
+def test_names_in_stubs(tmp_path):
+    """Every name that a stub uses is one of it, and what a module shows under another name is a name of it."""
+    import ast
+    import builtins
+
+    subprocess.run([sys.executable, "-m", "iropt._stubs", str(tmp_path)], check=True)
+    for path in tmp_path.rglob("*.pyi"):
+        tree = ast.parse(path.read_text())
+        names = {alias.asname or alias.name for item in tree.body if isinstance(item, ast.ImportFrom) for alias in item.names}
+        for item in tree.body:
+            if isinstance(item, ast.ImportFrom) and item.module != "typing":
+                assert all(alias.asname == alias.name for alias in item.names), ast.unparse(item)
+            names |= {item.name} if isinstance(item, (ast.ClassDef, ast.FunctionDef)) else set()
+            names |= {target.id for target in getattr(item, "targets", [])}
+            names |= {item.target.id} if isinstance(item, ast.AnnAssign) else set()
+        used = {base.id for item in tree.body if isinstance(item, ast.ClassDef) for base in item.bases}
+        used |= {item.value.id for item in tree.body if isinstance(item, ast.Assign)}
+        assert used <= names | set(dir(builtins)), (path, used - names)
+        if path == tmp_path / "relax" / "__init__.pyi":
+            assert {"op", "Expr", "transform", "TensorType"} <= names
 
 
 def test_threads_have_contexts_of_their_own(module):

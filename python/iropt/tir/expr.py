@@ -159,6 +159,11 @@ class PrimExpr(_Operators, Object):
 
     __slots__ = ()
 
+    @property
+    def ty(self):
+        """The type: PrimType, or PointerType of a variable that points to memory."""
+        return getattr(self, "type_annotation", None) or _object().PrimType(self.dtype)
+
 
 class Stmt(Object):
     """A statement."""
@@ -239,6 +244,8 @@ class Var(PrimExpr):
     def type_annotation(self):
         if self.pointer is not None:
             return _object().PointerType(_object().PrimType(self.pointer[0]), self.pointer[1])
+        if self.dtype == "handle":
+            return _object().PointerType(_object().PrimType("void"), "")
         return _object().PrimType(self.dtype)
 
 
