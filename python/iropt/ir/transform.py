@@ -29,7 +29,7 @@ def forget_table():
 @functools.lru_cache(maxsize=None)
 def _rows():
     """The rows by the names of passes, and by those that other versions of TVM have for them."""
-    rows = {other: row for row in table() for other in row.get("other_names", ())}
+    rows = {other: row for row in table() for other in row["other_names"]}
     return {**rows, **{row["name"]: row for row in table()}}
 
 
