@@ -11,6 +11,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/infer/py_value.h"
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/clone.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/op/op.h"
 #include "module.h"
@@ -272,11 +273,21 @@ NodeRef InferTypeOf(const NodeRef& ref, const py::object& module) {
   return build.Made(type);
 }
 
+// A copy of the function with variables and symbolic variables of its own.
+NodeRef CopyFunction(const NodeRef& ref) {
+  const auto* func = As<BaseFunc>(ref.node);
+  if (func == nullptr) throw py::type_error("expected a function");
+  Build build;
+  build.Use(ref.keep);
+  return build.Made(CloneFunction(func, build.workspace(), {.fresh_sym_vars = true}));
+}
+
 }  // namespace
 
 void AddGraphBuilding(py::module_& m) {
   m.def("call_op", &CallOp);
   m.def("op_table", &OpTable);
+  m.def("copy_function", &CopyFunction);
   m.def("infer_type", &InferTypeOf, py::arg("expr"), py::arg("module") = py::none());
   m.def("type_text", [](const NodeRef& ref) { return TypeToString(To<Type>(ref.node)); });
   py::class_<GraphBuilder>(m, "Builder")

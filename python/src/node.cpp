@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "iropt/ir/array_attr.h"
 #include "iropt/ir/dispatch.h"
 #include "iropt/ir/ndarray.h"
 #include "tensor.h"
@@ -218,6 +219,18 @@ py::object ToPython(const Node* node, const KeepRef& keep) {
 
 py::object ToPython(const NodeRef& ref) { return ToPython(ref.node, ref.keep); }
 
+namespace {
+
+py::object ArrayToPython(const ObjectAttr& attr) {
+  const auto* text = attr.values.size() == 1 ? As<StrAttr>(attr.values[0]) : nullptr;
+  if (text == nullptr) throw py::value_error("the array has no bytes");
+  auto array = DecodeArray(text->value);
+  if (!array.ok()) throw py::value_error(array.error().message);
+  return TensorToPython(std::move(*array));
+}
+
+}  // namespace
+
 py::object AttrToPython(const Attr* attr, const KeepRef& keep) {
   if (attr == nullptr) return py::none();
   switch (attr->kind) {
@@ -233,6 +246,10 @@ py::object AttrToPython(const Attr* attr, const KeepRef& keep) {
     case NodeKind::kListAttr: return FieldToPython(static_cast<const ListAttr*>(attr)->values, keep);
     case NodeKind::kExprAttr: return ToPython(static_cast<const ExprAttr*>(attr)->value, keep);
     case NodeKind::kTypeAttr: return ToPython(static_cast<const TypeAttr*>(attr)->value, keep);
+    case NodeKind::kObjectAttr: {
+      const auto* object = static_cast<const ObjectAttr*>(attr);
+      return object->type_key == kArrayKey ? ArrayToPython(*object) : ToPython(attr, keep);
+    }
     default: return ToPython(attr, keep);
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/array_attr.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/tir/substitute.h"
 #include "tensor.h"
@@ -214,6 +215,7 @@ const Attr* ToAttr(py::handle value, Build& build) {
   if (py::hasattr(value, "items")) return ToDictAttr(value, build);
   if (IsInteger(value)) return IntAttr::Get(Integer(value));
   if (IsReal(value)) return FloatAttr::Get(Real(value));
+  if (const auto array = TensorFromPython(value)) return MakeArrayAttr(*array);
   Expected("an attribute", value);
 }
 

@@ -186,7 +186,7 @@ def test_outputs_that_cannot_be_written(kernels):
 def test_byte_orders(dtype):
     for order in "<>=":
         array = np.array([[1, 2], [3, 250]]).astype(order + dtype)
-        constant = relax.const(array)
+        constant = relax.const(array, np.dtype(dtype).name)
         assert constant.struct_info.dtype == np.dtype(dtype).name
         np.testing.assert_array_equal(constant.data.numpy(), array)
         np.testing.assert_array_equal(np.asarray(iropt.NDArray(array)), array)

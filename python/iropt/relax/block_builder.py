@@ -46,6 +46,8 @@ class BlockBuilder:
             attrs["global_symbol"] = name
         if params is not None:
             params = list(params) if isinstance(params, (list, tuple)) else [params]
+        # Others call a function by its name only; one that is private gets a name that is free.
+        name = self._builder.unique_function_name(name) if private else name
         return _Scope(lambda: self._begin_function(_Function(name, params or [], attrs, pure)), self._end_function)
 
     def testing_scope(self, def_vars):
@@ -60,8 +62,10 @@ class BlockBuilder:
             self._builder.begin_block(True)
 
         def leave(kind):
+            if kind is not None and self._functions:
+                return  # The scope of the function ends all blocks.
             block = self._builder.end_block()
-            if kind is None and self._functions:
+            if self._functions:
                 self._functions[-1].blocks.append(block)
             self._builder.begin_block(False)
 
@@ -108,6 +112,10 @@ class BlockBuilder:
             return
         if function.variable is None:
             raise RuntimeError("emit_func_output must be called in the scope of a function")
+
+    def current_block_is_dataflow(self):
+        """Returns whether bindings are added to a dataflow block now."""
+        return self._builder.in_dataflow()
 
     # ---- Bindings
     def emit(self, expr, name_hint=""):

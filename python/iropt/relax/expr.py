@@ -144,12 +144,21 @@ def const(value, dtype=None):
         return Constant(value)
     import numpy
 
-    if dtype is None and isinstance(value, (bool, int, float)):
-        dtype = {bool: "bool", int: "int32", float: "float32"}[type(value)]
     array = numpy.array(value, dtype=dtype)
-    if dtype is None and array.dtype == numpy.float64 and isinstance(value, (list, tuple)):
-        array = array.astype("float32")
+    if dtype is None:
+        array = _narrow(array)
     return Constant(numpy.ascontiguousarray(array).reshape(array.shape))
+
+
+def _narrow(array):
+    """An array with 32 bits for the 64 that NumPy takes by default. Integers that need 64 bits keep them."""
+    import numpy
+
+    if array.dtype == numpy.float64:
+        return array.astype("float32")
+    if array.dtype == numpy.int64 and numpy.array_equal(array, array.astype("int32")):
+        return array.astype("int32")
+    return array
 
 
 @node("Var")

@@ -20,6 +20,11 @@ def convert_to_expr(value):
     return native.to_expr(value)
 
 
+def copy_with_new_vars(func):
+    """A copy of a function with variables and symbolic variables of its own."""
+    return native.copy_function(func)
+
+
 def gen_call_tir_inputs(func, *args, **kwargs):
     """What a call of call_tir needs that computes what a function on tensors does: see BlockBuilder.call_te."""
     from .te_call import gen_call_tir_inputs as generate
