@@ -295,3 +295,22 @@ def test_rope_rotates_queries_and_keys(scaling, rotary_dim):
     np.testing.assert_allclose(q, expected[:, :, :2], rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(k, expected[:, :, 2:3], rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(v, qkv[:, :, 3:])
+
+
+@pytest.mark.parametrize("causal", [0, 1])
+def test_attention_of_sequences(causal):
+    from iropt.relax.frontend.nn.llm.kv_cache import _attention_sequence_prefill
+
+    draw = np.random.default_rng(0)
+    q, k, v = (draw.normal(size=(2, count, heads, 8)).astype("float32") for count, heads in ((3, 4), (5, 2), (5, 2)))
+    kernel = _attention_sequence_prefill(h_kv=2, h_q=4, d=8, dtype="float32", causal=causal)
+    output, lse = np.zeros((2, 3, 4, 8), "float32"), np.zeros((2, 3, 4), "float32")
+    iropt.run(iropt.IRModule({"main": kernel}), "main", q, k, v, output, lse)
+    wide = [np.repeat(x, 2, axis=2) for x in (k, v)]
+    score = np.einsum("bihe,bjhe->bihj", q, wide[0]) / np.sqrt(8)
+    if causal:
+        score = np.where(np.tri(3, 5, 2, dtype=bool)[None, :, None, :], score, -np.inf)
+    weight = np.exp(score)
+    np.testing.assert_allclose(lse, np.log2(weight.sum(-1)), rtol=1e-4, atol=1e-5)
+    expected = np.einsum("bihj,bjhe->bihe", weight / weight.sum(-1, keepdims=True), wide[1])
+    np.testing.assert_allclose(output, expected, rtol=1e-4, atol=1e-5)

@@ -196,7 +196,7 @@ def of_texts(function):
         from ..script._names import Expression, Name, arguments
 
         if any(isinstance(arg, Name) for arg in args):
-            return Expression(f"T.{function.__name__}({arguments(args, kwargs)})")
+            return Expression(f"T.{call.__name__}({arguments(args, kwargs)})")
         return function(*args, **kwargs)
 
     return call

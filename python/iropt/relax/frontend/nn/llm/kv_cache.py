@@ -5,6 +5,7 @@ from .... import PrimValue, TensorStructInfo
 from .... import op as _op
 from ....block_builder import BlockBuilder
 from ..core import Object, Tensor
+from ._attention import attention_sequence_prefill as _attention_sequence_prefill  # noqa: F401
 
 
 class RopeMode(enum.IntEnum):
