@@ -56,5 +56,5 @@ def __dir__():
     return sorted(set(globals()) | set(_SCHEDULES) | operators)
 
 
-from . import analysis, functor, ir_builder, stmt_functor, transform  # noqa: E402,F401
+from . import analysis, functor, generic, ir_builder, stmt_functor, transform  # noqa: E402,F401
 from .functor import PyStmtExprMutator, PyStmtExprVisitor  # noqa: E402,F401
