@@ -314,3 +314,26 @@ def test_attention_of_sequences(causal):
     np.testing.assert_allclose(lse, np.log2(weight.sum(-1)), rtol=1e-4, atol=1e-5)
     expected = np.einsum("bihj,bjhe->bihe", weight / weight.sum(-1, keepdims=True), wide[1])
     np.testing.assert_allclose(output, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_models_of_onnx_keep_their_weights():
+    weight = np.arange(8, dtype="float32").reshape(4, 2)
+
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor(("n", 4), "float32")):
+            return R.matmul(x, R.const(weight))
+
+    model = iropt.onnx.save(Module, opset=17)
+    x = np.ones((3, 4), "float32")
+    read = relax.frontend.onnx.from_onnx(model, {"x": (3, 4)}, {"x": "float32"}, opset=17)
+    np.testing.assert_array_equal(np.asarray(iropt.run(read, "main", x)), x @ weight)
+    assert [int(size) for size in read["main"].params[0].struct_info.shape] == [3, 4]
+    kept, params = detach_params(relax.frontend.onnx.from_onnx(model, keep_params_in_input=True))
+    assert len(kept["main"].params) == 2 and int(kept["main"].attrs["num_input"]) == 1
+    np.testing.assert_array_equal(np.asarray(iropt.run(kept, "main", x, *params["main"])), x @ weight)
+    with pytest.raises(ValueError, match="operator set 17, not 11"):
+        relax.frontend.onnx.from_onnx(model, opset=11)
+    with pytest.raises(ValueError, match="'x' is of dtype float32 in the model, not float16"):
+        relax.frontend.onnx.from_onnx(model, dtype_dict={"x": "float16"})

@@ -18,7 +18,7 @@ def from_onnx(model, shape_dict=None, dtype_dict="float32", opset=None, keep_par
     del sanitize_input_names
     module = _onnx.load(model, input_shapes=shape_dict)
     _check_dtypes(module, dtype_dict)
-    _check_opset(model, opset)
+    _check_opset(module, opset)
     return _with_params(module) if keep_params_in_input else module
 
 
@@ -30,10 +30,10 @@ def _check_dtypes(module, dtype_dict):
             raise ValueError(f"the input '{param.name_hint}' is of dtype {dtype} in the model, not {expected[param.name_hint]}")
 
 
-def _check_opset(model, opset):
-    known = {entry.version for entry in getattr(model, "opset_import", ()) if entry.domain in ("", "ai.onnx")}
-    if opset is not None and known and known != {opset}:
-        raise ValueError(f"the model is of the operator set {known.pop()}, not {opset}")
+def _check_opset(module, opset):
+    known = module.attrs["onnx.model"]["opset_import"]["ai.onnx"]
+    if opset is not None and int(known) != opset:
+        raise ValueError(f"the model is of the operator set {known}, not {opset}")
 
 
 def _with_params(module):
