@@ -260,7 +260,7 @@ def arange(start, end=None, step=1, dtype="float32", name="arange"):
 
 
 def matmul(a, b, out_dtype=None, name="matmul"):
-    """The product of matrices, with broadcasting of the axes before."""
+    """The matrix product, with broadcasting of the axes before."""
     return wrap_nested(_op.matmul(a._expr, b._expr, out_dtype=out_dtype), name)
 
 
