@@ -177,10 +177,10 @@ class Collector : public tir::StmtExprVisitor {
     }
     if (IsOp(call->op, op::kTirTvmAccessPtr) && call->args.size() == 5) return VisitPointer(*call);
     const auto* op = As<Op>(call->op);
-    const std::string_view name = op ? op->name : std::string_view("the function");
-    if (kernel_ && name.starts_with("tir.ptx_") && !name.starts_with("tir.ptx_mma"))
-      kernel_->unknown.push_back({call, fmt::format("what {} does is not modelled", name)});
-    for (const PrimExpr* arg : call->args) VisitArgument(*call, name, arg);
+    const bool is_product = IsOp(call->op, op::kTirPtxMma) || IsOp(call->op, op::kTirPtxMmaSp);
+    if (kernel_ && op && op->name.starts_with("tir.ptx_") && !is_product)
+      kernel_->unknown.push_back({call, fmt::format("what {} does is not modelled", op->name)});
+    for (const PrimExpr* arg : call->args) VisitArgument(*call, arg);
   }
 
  private:
@@ -387,7 +387,7 @@ class Collector : public tir::StmtExprVisitor {
     Add(std::move(access));
   }
 
-  void VisitArgument(const tir::Call& call, std::string_view name, const PrimExpr* arg) {
+  void VisitArgument(const tir::Call& call, const PrimExpr* arg) {
     const auto* address = As<tir::Call>(arg);
     const auto* load = address && IsOp(address->op, op::kTirAddressOf) && address->args.size() == 1
                            ? As<tir::BufferLoad>(address->args[0])
@@ -402,7 +402,7 @@ class Collector : public tir::StmtExprVisitor {
         access.unknown = "its address is passed on";
       Add(std::move(access));
     } else if (pointer && pointer->dtype.is_handle()) {
-      const bool is_read = name.ends_with("ldmatrix") || name == "tir.tvm_load_matrix_sync";
+      const bool is_read = IsOp(call.op, op::kTirPtxLdmatrix) || IsOp(call.op, op::kTirTvmLoadMatrixSync);
       Add({.kind = is_read ? Access::Kind::kRead : Access::Kind::kWrite,
            .data = pointer,
            .at = &call,

@@ -85,7 +85,7 @@ class Enumeration {
     return Search(code, actors_differ, values_differ);
   }
 
-  // Gives slots to the common variables of few values. Returns false if that is none.
+  // Gives slots to the common variables of few values. Returns false if there are no such variables.
   bool ChooseCommon(Slots& slots) {
     int64_t count = 1;
     for (const Variable& variable : query_.common) {
