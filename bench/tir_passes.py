@@ -109,6 +109,7 @@ ACTS_ON = {
     "tir.UseAssumeToReduceBranches": ["assumed"],
     "tir.VectorizeLoop": ["vectorized", "vectorized_ifs", "one_vectorized"],
     "tir.VerifyMemory": ["kernels"],
+    "tir.VerifyRaces": [*_SHARED],
 }
 FLAGS = {"tir.LoopPartition": ["-config=tir.LoopPartition.partition_const_loop=true"]}
 

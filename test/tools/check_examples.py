@@ -24,6 +24,7 @@ UNCHANGED = {
     "tir.ConvertSSA": "modules that are read are in SSA form",
     "tir.VerifyGPUCode": "it only checks",
     "tir.VerifyMemory": "it only checks",
+    "tir.VerifyRaces": "it only checks",
     "tir.VerifySSA": "it only checks",
     "tir.VerifyVTCMLimit": "it only checks",
     "tir.analysis.OOBChecker": "it only checks",
