@@ -303,6 +303,11 @@ class _Substitution(ast.NodeVisitor):
         if isinstance(node, ast.Starred):
             self.expression(node.value)
             return
+        # A slice is a range of the script, whatever its bounds are.
+        if isinstance(node, ast.Slice) or (isinstance(node, ast.Tuple) and any(isinstance(item, ast.Slice) for item in node.elts)):
+            for child in ast.iter_child_nodes(node):
+                self.child(child)
+            return
         if isinstance(node, ast.Call) and (self.constant(node) or self.emit_te(node)):
             return
         kind = self.kind(node)

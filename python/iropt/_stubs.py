@@ -56,7 +56,7 @@ def _signature(function, is_method):
             if default is inspect.Parameter.empty:
                 parts.append(annotated)
             else:
-                known = default is None or isinstance(default, (bool, int, float, str))
+                known = default is None or type(default) in (bool, int, float, str)
                 parts.append(f"{annotated} = {default!r}" if known else f"{annotated} = ...")
     return f"({', '.join(parts)})"
 

@@ -253,3 +253,21 @@ def test_functions_of_python_in_modules():
 
     assert list(Module.pyfuncs) == ["main"] and len(Module) == 2
     np.testing.assert_array_equal(Module().main(np.arange(4, dtype="float32")), [1, 5, 9, 13])
+
+
+def test_captured_bounds_of_slices():
+    from iropt.script import tir as T
+
+    size = 8
+
+    @T.prim_func
+    def copy(A: T.Buffer((2, 8), "float32"), B: T.Buffer((2, 8), "float32")):
+        for i in range(2):
+            with T.block("row"):
+                v = T.axis.spatial(2, i)
+                T.reads(A[v, 0:size])
+                T.writes(B[v, 0:size])
+                for j in range(size):
+                    B[v, j] = A[v, j]
+
+    assert "T.reads(A[v, 0:8])" in copy.script()
