@@ -6,7 +6,8 @@ reductions in trees and by T.tvm_thread_allreduce, tiles with predicates. What t
 
 Each kernel is written in several forms: with its barriers, without any (tir.ThreadSync adds them), and without one that
 it needs. The first two must give the expected results, interpreted and compiled, before and after they are lowered, and
--check-semantics must compare them around each pass. The last one must be reported as a race.
+-check-semantics must compare them around each pass. The last one must be reported as a race, also by tir.VerifyRaces,
+which must find nothing in the first one.
 """
 import argparse
 import concurrent.futures
@@ -203,6 +204,7 @@ class Checker:
             path = self.write(f"{index}.{name.replace(' ', '_')}.ir", kernel.write(kept))
             forms += 1
             failures += [f"kernel {index} {name}: {text}" for text in self.check_values(path, inputs, expected)]
+        failures += self.verify_races(index, os.path.join(self.folder, f"{index}.with_barriers.ir"), is_race=False)
         needed = [b for b in barriers if kernel.needs(b)]
         # The last barrier of all cannot be told from those that tir.ThreadSync adds.
         if needed and len(barriers) > 1:
@@ -212,7 +214,15 @@ class Checker:
             forms += 1
             if done.returncode != 0 or RACE not in done.stderr:
                 failures.append(f"kernel {index}: the race without barrier {without} is not reported: {done.stderr[:800]}")
+            failures += self.verify_races(index, path, is_race=True)
         return failures, forms
+
+    def verify_races(self, index, path, is_race):
+        for passes in ["tir.VerifyRaces", "tir.lower,tir.VerifyRaces"]:
+            done = self.run(self.options.ir_opt, f"-passes={passes}", path, "-o", "/dev/null")
+            good = done.returncode == 4 and RACE in done.stderr if is_race else done.returncode == 0 and not done.stderr
+            if not good:
+                yield f"kernel {index}, -passes={passes}, {'a' if is_race else 'no'} race: {done.stderr[:800]}"
 
     def check_values(self, path, inputs, expected):
         for passes in [[], [f"-passes={LOWER}"]]:
