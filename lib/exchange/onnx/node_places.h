@@ -1,6 +1,6 @@
 // The origin of imported calls. A model is not a text, so its nodes are described in one, a line each:
 //
-//   Conv "conv1": x, w -> y  # model.py:12
+//   Conv "conv1": x, w -> y  # MODEL.py:12
 //
 // with the line of the program that the exporter noted, if it did. The operator and the name are the span of the node's
 // calls. Passes keep spans, so that messages show the node, and the writer finds its name again. After all lines come
@@ -18,7 +18,7 @@
 
 namespace iropt::onnx {
 
-// Where the program of the model computes the node: "model.py:12", by the stack trace that PyTorch's exporter notes.
+// Where the program of the model computes the node: "MODEL.py:12", by the stack trace that PyTorch's exporter notes.
 // Empty if there is none.
 std::string SourceLineOf(const NodeProto& node);
 
