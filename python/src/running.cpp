@@ -130,7 +130,7 @@ Result<HostValue> CallPython(const py::function& function, const PackedCall& cal
 PackedRegistry RegistryWith(const PackedFuncs& functions, std::exception_ptr& thrown) {
   PackedRegistry registry = BuiltinPackedFuncs();
   for (const auto& [name, function] : functions)
-    registry.Set(name, [&](PackedCall& call) { return CallPython(function, call, thrown); });
+    registry.Set(name, [&thrown, &function = function](PackedCall& call) { return CallPython(function, call, thrown); });
   return registry;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -203,8 +204,8 @@ class Enumeration {
     Values values(common_.size());
     ForEach(common_domains_, values, 0, [&] {
       Table table;
-      ForEachRecord(code[0], values, [&](Values element, Record record) {
-        std::vector<Record>& records = table[std::move(element)];
+      ForEachRecord(code[0], values, [&](const Values& element, Record record) {
+        std::vector<Record>& records = table[element];
         // Two actors for each value are enough: any other one differs from one of them.
         int num_alike = 0;
         for (const Record& other : records) {
@@ -262,8 +263,8 @@ class Enumeration {
       for (const Program& guard : code.guards) {
         if (guard.Run(values, scratch) == 0) return true;
       }
-      Record record = {run(code.actor), run(code.value), {values.begin() + common.size(), values.end()}};
-      return f(run(code.element), std::move(record));
+      const auto own = std::span(values).subspan(common.size());
+      return f(run(code.element), Record{run(code.actor), run(code.value), {own.begin(), own.end()}});
     });
   }
 

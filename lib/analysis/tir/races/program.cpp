@@ -44,11 +44,11 @@ class Program::Compiler : public tir::ExprFunctor<std::optional<uint32_t>(const 
   Result VisitCall(const tir::Call* call) override {
     if (IsOp(call->op, op::kTirLikely) || IsOp(call->op, op::kTirTvmThreadInvariant)) return VisitExpr(call->args[0]);
     if (IsOp(call->op, op::kTirIfThenElse)) return Add3(call->args[0], call->args[1], call->args[2]);
-    const std::pair<OpId, Op> kOps[] = {{op::kTirShiftRight, Op::kShiftRight},
-                                        {op::kTirShiftLeft, Op::kShiftLeft},
-                                        {op::kTirBitwiseAnd, Op::kAnd},
-                                        {op::kTirBitwiseOr, Op::kOr},
-                                        {op::kTirBitwiseXor, Op::kXor}};
+    static constexpr std::pair<OpId, Op> kOps[] = {{op::kTirShiftRight, Op::kShiftRight},
+                                                   {op::kTirShiftLeft, Op::kShiftLeft},
+                                                   {op::kTirBitwiseAnd, Op::kAnd},
+                                                   {op::kTirBitwiseOr, Op::kOr},
+                                                   {op::kTirBitwiseXor, Op::kXor}};
     for (const auto& [id, op] : kOps) {
       if (IsOp(call->op, id)) return Add2(op, NodeKind::kAdd, call->args[0], call->args[1]);
     }

@@ -59,7 +59,7 @@ class ScriptWriter : public tir::ExprFunctor<std::string(const PrimExpr*)> {
     return Unknown(expr->dtype);
   }
   std::string VisitVar(const tir::Var* var) override {
-    const std::string name = fmt::format("v{}", num_variables_++);
+    std::string name = fmt::format("v{}", num_variables_++);
     fmt::format_to(std::back_inserter(script_), "(declare-fun {} () {})\n", name, SortOf(var->dtype));
     if (var->is_size_var() || var->context_owned()) Assert(fmt::format("(<= 0 {})", name));
     return name;
@@ -118,7 +118,7 @@ class ScriptWriter : public tir::ExprFunctor<std::string(const PrimExpr*)> {
   // A value of its own for everything that has no form in integers.
   std::string Unknown(DataType dtype) {
     reads_memory_ = true;
-    const std::string name = fmt::format("u{}", num_variables_++);
+    std::string name = fmt::format("u{}", num_variables_++);
     fmt::format_to(std::back_inserter(script_), "(declare-fun {} () {})\n", name, SortOf(dtype));
     return name;
   }
@@ -219,7 +219,7 @@ class Solver {
                        find(solver.mk_context_, "Z3_mk_context") && find(solver.del_context_, "Z3_del_context") &&
                        find(solver.set_error_handler_, "Z3_set_error_handler") &&
                        find(solver.eval_, "Z3_eval_smtlib2_string");
-    if (!found) return Error(ErrorCode::Usage, "libz3.so.4 lacks functions of Z3's C interface");
+    if (!found) return Error{ErrorCode::Usage, "libz3.so.4 lacks functions of Z3's C interface"};
     return solver;
   }
 
