@@ -112,15 +112,18 @@ const BindingBlock* ExprMutator::VisitBlock(const BindingBlock* block) {
   } else {
     builder_.BeginBindingBlock();
   }
-  const std::vector<const Binding*>& emitted = builder_.current_bindings();
   for (const Binding* binding : block->bindings) {
-    const size_t first = emitted.size();
+    const size_t first = builder_.current_bindings().size();
     VisitBinding(binding);
-    // What takes the place of a binding, or was made for it, comes from where it does.
-    for (size_t i = first; i < emitted.size(); ++i) {
-      if (!emitted[i]->span().known()) const_cast<Binding*>(emitted[i])->set_span(binding->span());
+    if (!binding->span().known()) continue;
+    // What takes the place of a binding, or was made for it, comes from where it does. Nested blocks may have moved the
+    // list.
+    const std::vector<const Binding*>& made = builder_.current_bindings();
+    for (size_t i = first; i < made.size(); ++i) {
+      if (!made[i]->span().known()) const_cast<Binding*>(made[i])->set_span(binding->span());
     }
   }
+  const std::vector<const Binding*>& emitted = builder_.current_bindings();
   if (!std::equal(emitted.begin(), emitted.end(), block->bindings.begin(), block->bindings.end()))
     return builder_.EndBlock();
   builder_.DropBlock();
