@@ -473,8 +473,8 @@ TEST_CASE("the table states the recorded facts of every operator", "[.recorded]"
   const std::set<std::string> newer_policies = {"relax.dynamic_strided_slice", "relax.nn.conv1d_transpose",
                                                 "relax.nn.conv2d_transpose"};
   const std::set<std::string> newer_layout_rules = {
-      "relax.flip",   "relax.nn.conv1d_transpose", "relax.nn.conv2d_transpose",
-      "relax.repeat", "relax.scatter_elements",    "relax.tile"};
+      "relax.dequantize", "relax.flip",   "relax.nn.conv1d_transpose", "relax.nn.conv2d_transpose",
+      "relax.quantize",   "relax.repeat", "relax.scatter_elements",    "relax.tile"};
   std::set<std::string_view> recorded;
   for (const json& fact : facts) {
     const std::string name = fact["name"];
@@ -530,16 +530,19 @@ TEST_CASE("the table states the recorded facts of the newest operators, operands
       if (!arg.until && !arg.attr_since && !info->variadic) operands.emplace_back(arg.registered);
     }
     // Recorded without the operands that are keywords, in the order of the script, or by a name of their own.
-    static const std::set<std::string> kRecordedOtherwise = {"relax.dist.call_tir_local_view", "relax.strided_slice",
+    static const std::set<std::string> recorded_otherwise = {"relax.dist.call_tir_local_view", "relax.strided_slice",
                                                              "relax.vm.alloc_storage"};
-    if (!info->variadic && !kRecordedOtherwise.contains(name))
+    if (!info->variadic && !recorded_otherwise.contains(name))
       CHECK(operands == Names(fact["arguments"], json::json_pointer("/0")));
     if (!fact["attrs"].empty()) CHECK(NewestAttrs(*info) == Names(fact["attrs"], json::json_pointer("/name")));
     CHECK(info->pure == fact["FPurity"].get<bool>());
     CHECK(info->mixed_precision == PolicyOf(fact));
     // Those of the slices are as if they had none, and that of scatter_nd lets the indices point to other elements.
-    static const std::set<std::string> kWithoutLayoutRule = {"relax.dynamic_strided_slice", "relax.scatter_nd"};
-    const bool has_layout_rule = fact.value("FRelaxInferLayout", false) && !kWithoutLayoutRule.contains(name);
+    static const std::set<std::string> without_layout_rule = {"relax.dynamic_strided_slice", "relax.scatter_nd"};
+    // TVM has none for these.
+    static const std::set<std::string> own_layout_rule = {"relax.dequantize", "relax.quantize"};
+    const bool has_layout_rule = own_layout_rule.contains(name) ||
+                                 (fact.value("FRelaxInferLayout", false) && !without_layout_rule.contains(name));
     CHECK(LayoutRules().at(info->id) == has_layout_rule);
     if (fact.value("FLegalize", false)) CHECK((Legalized().contains(info->id) || SaysWhyNot().at(info->id)));
     if (fact.value("FPrimalGradient", false)) CHECK(Differentiable().contains(info->id));
