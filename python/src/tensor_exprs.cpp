@@ -80,7 +80,7 @@ py::list ReadTensors(const py::list& values) {
 
 // ---- From stages to blocks
 
-// Puts buffers in the place of tensors, and variables of the function in the place of axes.
+// Replaces tensors by buffers, and axes by variables of the function.
 class BodyMutator : public tir::StmtExprMutator {
  public:
   BodyMutator(const Buffers& buffers, Workspace& workspace)

@@ -174,7 +174,7 @@ def test_stubs(tmp_path):
 
 
 def test_names_in_stubs(tmp_path):
-    """Every name that a stub uses is one of it, and what a module shows under another name is a name of it."""
+    """A stub defines or imports every name that it uses, also names that stand for others."""
     import ast
     import builtins
 

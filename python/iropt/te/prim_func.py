@@ -63,8 +63,7 @@ def create_prim_func(ops, index_dtype_override=None):
     order = ordered_operations(tensors)
     for op in order:
         if not isinstance(op, (PlaceholderOp, ComputeOp, ExternOp)):
-            raise TypeError(f"Unsupported Operation: {type(op).__name__}. Only te.placeholder and te.compute are allowed "
-                            "for now.")
+            raise TypeError(f"{type(op).__name__} cannot be a part of a PrimFunc: te.placeholder, te.compute and te.extern can")
     for op in order:
         if isinstance(op, PlaceholderOp):
             if not any(op is tensor.op for tensor in tensors):

@@ -21,7 +21,7 @@ class TagScope:
 
     def __enter__(self):
         if TagScope._current is not None:
-            raise ValueError("nested op_tag is not allowed for now")
+            raise ValueError("op_tag cannot be nested")
         TagScope._current = self
         return self
 
@@ -56,5 +56,5 @@ def current_tag(tag):
     if scope is None:
         return tag
     if tag:
-        raise ValueError("nested tag is not allowed for now")
+        raise ValueError("tag scopes cannot be nested")
     return scope.tag

@@ -83,7 +83,7 @@ class ValueParts : public tir::ExprVisitor {
   bool is_known_ = true;
 };
 
-// One side of a query, with variables of its own in the place of those of loops that are not in step.
+// One side of a query, which has its own variables for loops that are not in step.
 class SideBuilder {
  public:
   SideBuilder(const std::vector<Loop>& loops, const LookupSet<const tir::Var*>& constant, const Actors& actors,

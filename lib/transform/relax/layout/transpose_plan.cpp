@@ -315,7 +315,7 @@ class TransposePlanner {
   int NumTransposes() const { return static_cast<int>(std::ranges::count_if(values_, &IsTransposed)); }
 
   // Adds the choices to the graph. A tensor is transposed once for all of its users that need it in the other order.
-  // Returns how many transposes there is no choice about.
+  // Returns the number of transposes that stay in every plan.
   int AddValues() {
     constexpr int kNever = 1 << 20;
     const auto is_fixed = [](NodeId node) { return node == kProgram || node == kStored; };
