@@ -56,6 +56,23 @@ OperandError Mismatch(const PrimExpr* a, const PrimExpr* b) {
 bool IsFloorOp(NodeKind kind) { return kind == NodeKind::kFloorDiv || kind == NodeKind::kFloorMod; }
 bool IsDivision(NodeKind kind) { return kind >= NodeKind::kDiv && kind <= NodeKind::kFloorMod; }
 
+// Whether the lanes of a ramp, converted to integers of the element's dtype, are a ramp of the converted base and
+// stride. Narrow and unsigned dtypes wrap around as the conversion does. A ramp of indices must not overflow, where the
+// conversion of a wider one wraps.
+bool CastsLanesAlike(const tir::Ramp& ramp, DataType element) {
+  const DataType from = ramp.base->dtype;
+  if (!element.is_integer() || element.is_bool() || !from.is_integer() || from.is_bool()) return false;
+  if (element.bits > from.bits) return IsIndexType(from);
+  if (!IsIndexType(element)) return true;
+  if (IsIndexType(from) && element.bits == from.bits) return true;
+  const int64_t* base = AsInt(ramp.base);
+  const int64_t* stride = AsInt(ramp.stride);
+  int64_t last = 0;
+  return base && stride && !ramp.dtype.is_scalable() && FitsIn(*base, element) && FitsIn(*stride, element) &&
+         !__builtin_mul_overflow(*stride, int64_t{ramp.dtype.lanes} - 1, &last) &&
+         !__builtin_add_overflow(*base, last, &last) && FitsIn(last, element);
+}
+
 }  // namespace
 
 const PrimExpr* PrimBuilder::Canonical(const PrimExpr* node) { return IRContext::Current().Intern(node); }
@@ -133,10 +150,8 @@ const PrimExpr* PrimBuilder::CastVector(DataType dtype, const PrimExpr* value) c
   if (value->dtype.is_scalar()) return Keep(tir::Broadcast(dtype, Cast(element, value), Lanes(dtype)));
   if (const auto* broadcast = As<tir::Broadcast>(value))
     return Keep(tir::Broadcast(dtype, Cast(element, broadcast->value), broadcast->lanes));
-  // Of a narrow or unsigned dtype the ramp wraps around, which neither a wider one nor one of indices would do.
   const auto* ramp = As<tir::Ramp>(value);
-  const bool wraps_alike = ramp && element.bits <= ramp->base->dtype.bits && !IsIndexType(element);
-  if (ramp && dtype.is_integer() && (IsIndexType(ramp->base->dtype) || wraps_alike))
+  if (ramp && CastsLanesAlike(*ramp, element))
     return Keep(tir::Ramp(dtype, Cast(element, ramp->base), Cast(element, ramp->stride), ramp->lanes));
   return Keep(tir::Cast(dtype, value));
 }
@@ -214,7 +229,7 @@ std::optional<OperandError> CheckCast(DataType dtype, const PrimExpr* value) {
     return OperandError{fmt::format("'{}' can't be converted to '{}'", value->dtype.ToString(), dtype.ToString()),
                         value};
   if (const auto* broadcast = As<tir::Broadcast>(value)) return CheckCast(element, broadcast->value);
-  if (const auto* ramp = As<tir::Ramp>(value); ramp && dtype.is_integer()) {
+  if (const auto* ramp = As<tir::Ramp>(value); ramp && CastsLanesAlike(*ramp, element)) {
     if (auto error = CheckCast(element, ramp->base)) return error;
     return CheckCast(element, ramp->stride);
   }
