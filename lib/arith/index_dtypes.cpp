@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "iropt/ir/map_list.h"
@@ -70,15 +71,25 @@ const PrimExpr* IndexDTypeRewriter::VisitBroadcast(const tir::Broadcast* broadca
   return make_.At(broadcast->span()).Keep(tir::Broadcast(dtype, value, broadcast->lanes));
 }
 
-const PrimExpr* IndexDTypeRewriter::VisitLet(const tir::Let* let) {
-  const PrimExpr* value = VisitExpr(let->value);
-  const tir::Var* var = let->var;
-  if (value->dtype != var->dtype) {
-    var = workspace().NewPrimVar(var->name, value->dtype, var->pointer);
-    Remap(let->var, var);
+std::pair<const tir::Var*, const PrimExpr*> IndexDTypeRewriter::VisitBinding(const tir::Var* var,
+                                                                             const PrimExpr* value) {
+  if (const tir::Var* decided = DecidedVar(var)) {
+    const auto scope = InIndex();
+    Remap(var, decided);
+    return {decided, make_.Cast(decided->dtype, VisitExpr(value))};
   }
+  value = VisitExpr(value);
+  const bool stays = value->dtype == var->dtype;
+  const tir::Var* bound = stays ? var : workspace().NewPrimVar(var->name, value->dtype, var->pointer);
+  // Copies of a binding need not have values of one dtype.
+  if (!stays || RemapOf(var)) Remap(var, bound);
+  return {bound, value};
+}
+
+const PrimExpr* IndexDTypeRewriter::VisitLet(const tir::Let* let) {
+  const auto [var, value] = VisitBinding(let->var, let->value);
   const PrimExpr* body = VisitExpr(let->body);
-  if (value == let->value && body == let->body) return let;
+  if (var == let->var && value == let->value && body == let->body) return let;
   return make_.At(let->span()).Keep(tir::Let(var, value, body));
 }
 
@@ -158,16 +169,7 @@ const tir::IterVar* IndexDTypeRewriter::VisitIterVar(const tir::IterVar* iter_va
 
 const tir::Stmt* IndexDTypeRewriter::VisitLetStmt(const tir::LetStmt* let) {
   tir::LetStmt copy = *let;
-  copy.value = VisitExpr(let->value);
-  if (RemapOf(let->var)) {
-    // An index elsewhere decided the dtype.
-    const auto scope = InIndex();
-    copy.var = VisitVarDef(let->var);
-    copy.value = make_.Cast(copy.var->dtype, VisitExpr(let->value));
-  } else if (copy.value->dtype != let->var->dtype) {
-    copy.var = workspace().NewPrimVar(let->var->name, copy.value->dtype, let->var->pointer);
-    Remap(let->var, copy.var);
-  }
+  std::tie(copy.var, copy.value) = VisitBinding(let->var, let->value);
   copy.body = VisitStmt(let->body);
   return tir::CopyIfChanged(let, copy, workspace());
 }
@@ -306,6 +308,11 @@ const tir::BufferRegion* IndexDTypeRewriter::VisitBufferRegion(const tir::Buffer
 
 // ---- Normalization
 
+void IndexDTypeNormalizer::FindVars(const tir::Stmt* body) {
+  const ScopedValue<bool> scope(finds_, true);
+  VisitStmt(body);
+}
+
 const PrimFunc* IndexDTypeNormalizer::Rewrite(const PrimFunc* func) {
   PrimFunc copy = *func;
   std::vector<const tir::Buffer*> buffers;
@@ -355,9 +362,21 @@ const PrimExpr* IndexDTypeNormalizer::VisitBinary(const tir::BinaryExpr* expr) {
   return IndexDTypeRewriter::VisitBinary(expr);
 }
 
+// A value is part of an index if its variable is, which the body tells.
+const PrimExpr* IndexDTypeNormalizer::VisitLet(const tir::Let* let) {
+  if (!finds_) return IndexDTypeRewriter::VisitLet(let);
+  VisitExpr(let->body);
+  const auto scope = InIndex(in_index() || vars_.contains(let->var));
+  VisitExpr(let->value);
+  return let;
+}
+
 const tir::Stmt* IndexDTypeNormalizer::VisitLetStmt(const tir::LetStmt* let) {
-  if (const auto* known = vars_.Find(let->var)) Remap(let->var, *known);
-  return IndexDTypeRewriter::VisitLetStmt(let);
+  if (!finds_) return IndexDTypeRewriter::VisitLetStmt(let);
+  VisitStmt(let->body);
+  const auto scope = InIndex(vars_.contains(let->var));
+  VisitExpr(let->value);
+  return let;
 }
 
 const tir::Stmt* IndexDTypeNormalizer::VisitBlock(const tir::Block* block) {

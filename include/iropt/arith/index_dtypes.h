@@ -42,6 +42,9 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
   const PrimBuilder& make() const { return make_; }
   const tir::Var* VarWithBits(const tir::Var* var, int bits);
 
+  // The variable whose dtype does not depend on its value, instead of one that is bound to a value; null if there is
+  // none.
+  virtual const tir::Var* DecidedVar(const tir::Var*) const { return nullptr; }
   const tir::Var* VisitVarDef(const tir::Var* var) override { return To<tir::Var>(VisitExpr(var)); }
   const PrimExpr* VisitBinary(const tir::BinaryExpr* expr) override;
   const PrimExpr* VisitSelect(const tir::Select* select) override;
@@ -69,6 +72,8 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
   const PrimExpr* VisitCondition(const PrimExpr* condition);
 
  private:
+  // A variable that is bound to a value, and the value, both rewritten.
+  std::pair<const tir::Var*, const PrimExpr*> VisitBinding(const tir::Var* var, const PrimExpr* value);
   // Returns whether a variable in one of the expressions is replaced.
   bool AnyVarReplaced(List<const PrimExpr*> exprs);
   // Brings both values to the wider of their dtypes.
@@ -87,11 +92,13 @@ class IndexDTypeNormalizer : public IndexDTypeRewriter {
   // The variables that change, and what replaces them.
   using Vars = LookupMap<const tir::Var*, const tir::Var*>;
 
-  // A variable may be used elsewhere before it is used in an index: the first of two visits with the same `vars` finds
-  // them all.
+  // `vars` are those that FindVars of another normalizer has found.
   IndexDTypeNormalizer(DataType target, Vars& vars, Workspace& workspace)
       : IndexDTypeRewriter(workspace), target_(target), vars_(vars) {}
 
+  // Finds the variables of a body that occur in an index, or in the value of another one that does. They may be used
+  // elsewhere first.
+  void FindVars(const tir::Stmt* body);
   // The type of the result is that of the function.
   const PrimFunc* Rewrite(const PrimFunc* func);
 
@@ -99,9 +106,11 @@ class IndexDTypeNormalizer : public IndexDTypeRewriter {
   // Sees every buffer that the function defines.
   virtual void CheckBuffer(const tir::Buffer&) {}
 
+  const tir::Var* DecidedVar(const tir::Var* var) const override { return vars_.Lookup(var); }
   const PrimExpr* VisitVar(const tir::Var* var) override;
   const PrimExpr* VisitIntImm(const tir::IntImm* constant) override;
   const PrimExpr* VisitCast(const tir::Cast* cast) override;
+  const PrimExpr* VisitLet(const tir::Let* let) override;
   const PrimExpr* VisitBinary(const tir::BinaryExpr* expr) override;
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override;
   const tir::Stmt* VisitBlock(const tir::Block* block) override;
@@ -111,6 +120,7 @@ class IndexDTypeNormalizer : public IndexDTypeRewriter {
 
   const DataType target_;
   Vars& vars_;
+  bool finds_ = false;
 };
 
 }  // namespace iropt::arith

@@ -212,7 +212,7 @@ const PrimFunc* CopyImplementation(const PrimFunc* func, const tir::Block& block
   const auto* copy = To<PrimFunc>(CloneFunction(func, workspace, {.fresh_sym_vars = true}));
   if (bits == 0) return copy;
   arith::IndexDTypeNormalizer::Vars vars;
-  arith::IndexDTypeNormalizer(DataType::Int(bits), vars, workspace).VisitStmt(copy->body);
+  arith::IndexDTypeNormalizer(DataType::Int(bits), vars, workspace).FindVars(copy->body);
   return arith::IndexDTypeNormalizer(DataType::Int(bits), vars, workspace).Rewrite(copy);
 }
 

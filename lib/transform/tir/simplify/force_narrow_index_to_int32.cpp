@@ -61,9 +61,8 @@ class Int32Rewriter : public arith::IndexDTypeNormalizer {
 Pass CreateForceNarrowIndexToInt32(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(),
                             [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-                              // A variable may be used elsewhere before it is used in an index.
                               Int32Rewriter::Vars vars;
-                              Int32Rewriter(vars, context.workspace()).VisitStmt(function->body);
+                              Int32Rewriter(vars, context.workspace()).FindVars(function->body);
                               Int32Rewriter rewriter(vars, context.workspace());
                               const PrimFunc* result = rewriter.Rewrite(function);
                               if (!rewriter.error().empty()) return Error{ErrorCode::PassFailed, rewriter.error()};
