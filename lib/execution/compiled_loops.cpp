@@ -120,9 +120,10 @@ Status CompilingExecutor::Prepare(const GlobalVar& var) {
   return wanted.ok() ? Status() : Status(wanted.error());
 }
 
-Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc&, std::span<const PrimFuncArg> args,
-                                          const PackedCaller& packed) {
+Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc& func,
+                                          std::span<const PrimFuncArg> given, const PackedCaller& packed) {
   IROPT_RETURN_IF_ERROR(Prepare(var));
+  const std::vector<PrimFuncArg> args = WithVectorElements(func, given);
   const codegen::CompiledFunctionRef& function = *functions_.at(&var);
   std::deque<LoopTensor> tensors;  // a deque, for stable addresses
   std::vector<std::vector<std::byte>> copies;

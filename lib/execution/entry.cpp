@@ -6,6 +6,7 @@
 
 #include "iropt/analysis/tir/written_params.h"
 #include "iropt/infer/infer.h"
+#include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/edit_distance.h"
@@ -101,6 +102,22 @@ void Entry::AddInput(std::string& name, const Var* param, size_t index, const Ty
   }
 }
 
+void Entry::CountElements(EntryInput& input) {
+  const int lanes = input.dtype.lanes;
+  input.dtype = input.dtype.with_lanes(1);
+  if (input.dims.empty()) {
+    input.ndim = 1;
+    input.dims.push_back(IRContext::Current().Int(1));
+  }
+  const PrimExpr*& last = input.dims.back();
+  if (const auto* vectors = As<tir::IntImm>(last)) {
+    last = IRContext::Current().Int(vectors->value * lanes, last->dtype);
+    return;
+  }
+  if (!products_) products_ = std::make_shared<Workspace>();
+  last = products_->New<tir::Mul>(last, IRContext::Current().Int(lanes, last->dtype));
+}
+
 void Entry::AddPrimInputs(const PrimFunc& function) {
   const std::vector<bool> written = WrittenParams(function);
   for (size_t i = 0; i < function.params.size(); ++i) {
@@ -119,6 +136,7 @@ void Entry::AddPrimInputs(const PrimFunc& function) {
     input.has_dims = true;
     input.dims.assign(buffer->shape.begin(), buffer->shape.end());
     input.is_written = written[i];
+    if (!buffer->dtype.is_scalar() && !buffer->dtype.is_scalable()) CountElements(input);
   }
 }
 

@@ -44,7 +44,6 @@ NOT_COMPARABLE = {
     "tir.LowerAsyncDMA": "the interpreter does not run DMA transfers",
     "tir.MakePackedAPI": "functions are called by another convention",
     "tir.MakeUnpackedAPI": "functions are called by another convention",
-    "tir.PointerValueTypeRewrite": "parameters become buffers of vectors",
     "tir.SplitHostDevice": "the parts of a function for a device are functions, too, and count as outputs",
 }
 # The text of a result may read back as another module, as in TVM: operators fold constants, and some nodes have no text of

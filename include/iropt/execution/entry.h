@@ -1,11 +1,13 @@
 // The entry function of a run and its inputs: tensors, shapes and numbers.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
+#include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/runtime/value.h"
 
@@ -58,12 +60,15 @@ class Entry {
   void AddRelaxInputs(const Function& function);
   void AddPrimInputs(const PrimFunc& function);
   void AddInput(std::string& name, const Var* param, size_t index, const Type* type);
+  // Makes a buffer of vectors a tensor of their elements.
+  void CountElements(EntryInput& input);
   void FindSymbols();
 
   const GlobalVar* var_;
   const BaseFunc* function_;
   std::vector<EntryInput> inputs_;
   std::vector<const tir::Var*> symbols_;
+  std::shared_ptr<Workspace> products_ = nullptr;  // dimensions that are computed
 };
 
 // The value of a type from those that it consists of, beginning with values[next], which is increased.

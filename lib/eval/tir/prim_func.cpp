@@ -37,6 +37,24 @@ void BindSizes(ScalarEnv& env, const PrimFunc& func, std::span<const PrimFuncArg
   }
 }
 
+// Null if the tensor has another dtype than single elements of the buffer, or its rows are not vectors.
+Tensor AsVectors(const Tensor& tensor, const tir::Buffer& buffer) {
+  const int lanes = buffer.dtype.lanes;
+  const size_t rank = buffer.shape.size();
+  std::vector<int64_t> shape(tensor->shape().begin(), tensor->shape().end());
+  if (tensor->dtype() != buffer.dtype.with_lanes(1) || shape.empty() || shape.back() % lanes != 0) return nullptr;
+  shape.back() /= lanes;
+  if (rank == 0 && shape.size() == 1 && shape[0] == 1) shape.clear();
+  if (shape.size() != rank) return nullptr;
+  if (const std::shared_ptr<Storage>& storage = tensor->storage())
+    return NDArray::View(buffer.dtype, shape, storage, tensor->storage_offset());
+  return NDArray::View(buffer.dtype, shape, tensor->data(), tensor);
+}
+
+bool HasVectors(const tir::Buffer* buffer) {
+  return buffer && !buffer->dtype.is_scalar() && !buffer->dtype.is_scalable();
+}
+
 std::string_view NameOf(const PrimFunc& func) {
   const std::string_view name = func.StringAttr(attr::kGlobalSymbol);
   return name.empty() ? "function" : name;
@@ -50,8 +68,19 @@ Error ErrorOf(const PrimFunc& func, const eval::Interpreter& interpreter, std::s
 
 }  // namespace
 
-Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg> args,
+std::vector<PrimFuncArg> WithVectorElements(const PrimFunc& func, std::span<const PrimFuncArg> args) {
+  std::vector<PrimFuncArg> result(args.begin(), args.end());
+  for (size_t i = 0; i < std::min<size_t>(args.size(), func.param_buffers.size()); ++i) {
+    const auto* tensor = std::get_if<Tensor>(&args[i].value.state);
+    if (!tensor || !HasVectors(func.param_buffers[i])) continue;
+    if (Tensor vectors = AsVectors(*tensor, *func.param_buffers[i])) result[i].value = std::move(vectors);
+  }
+  return result;
+}
+
+Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg> given,
                                const PrimFuncOptions& options) {
+  const std::vector<PrimFuncArg> args = WithVectorElements(func, given);
   eval::RaceDetector races;
   eval::ExecutionState execution{.limits = options.limits,
                                  .module = options.module,

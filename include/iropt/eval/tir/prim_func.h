@@ -36,6 +36,11 @@ struct PrimFuncArg {
   bool writable = false;  // the function may write to the tensor, which must be a view of storage
 };
 
+// The arguments with tensors of vectors for the buffers that have such elements. Tensors have single elements, also
+// those that a caller passes for a buffer of vectors, whose last dimension then counts vectors. Tensors that do not fit
+// stay.
+std::vector<PrimFuncArg> WithVectorElements(const PrimFunc& func, std::span<const PrimFuncArg> args);
+
 // Calls `func` with an argument for each parameter. Symbolic dimensions of the parameters' buffers are taken from the
 // tensors. Returns the value of T.ret, or 0.
 //
