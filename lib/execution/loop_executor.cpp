@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "iropt/analysis/tir/statement_count.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/runtime/compare.h"
 
 namespace iropt {
 
@@ -34,6 +36,25 @@ std::vector<KnownSize> SizesOf(const PrimFunc& func, std::span<const PrimFuncArg
   }
   return sizes;
 }
+
+// Finds the least precise floats that a PrimFunc computes. Constants are exact.
+class LeastPreciseFloat : public tir::StmtExprVisitor {
+ public:
+  DataType dtype() const { return dtype_; }
+
+ protected:
+  void VisitExpr(const PrimExpr* expr) override {
+    if (expr->dtype.is_floating() && !Is<tir::FloatImm>(expr)) dtype_ = LessPrecise(dtype_, expr->dtype);
+    StmtExprVisitor::VisitExpr(expr);
+  }
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    if (store->buffer->dtype.is_floating()) dtype_ = LessPrecise(dtype_, store->buffer->dtype);
+    StmtExprVisitor::VisitBufferStore(store);
+  }
+
+ private:
+  DataType dtype_ = DataType::Float(64);
+};
 
 }  // namespace
 
@@ -98,8 +119,19 @@ void LoopExecutor::FindFacts(const PrimFunc& func, std::span<const PrimFuncArg> 
   facts_->has_barriers |= sampled.has_barriers;
 }
 
+void LoopExecutor::AddPrecision(const PrimFunc& func) {
+  auto [known, is_new] = least_precise_.try_emplace(&func, DataType::Float(64));
+  if (is_new) {
+    LeastPreciseFloat finder;
+    finder.VisitStmt(func.body);
+    known = finder.dtype();
+  }
+  meter_.AddFloats(known);
+}
+
 Result<HostValue> LoopExecutor::Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                                      const PackedCaller& packed) {
+  AddPrecision(func);
   if (mode_ == LoopMode::Interpret) return Interpret(var, func, args, packed);
   const std::optional<uint64_t> statements = CountStatements(func, SizesOf(func, args));
   const bool is_affordable = statements.value_or(0) <= limits_.AvailableWork();

@@ -21,7 +21,7 @@ void RunMeter::OnBinding(const Function& function, const Var& var, const HostVal
   if (std::exchange(has_drawn_, false)) draws_.push_back({&function, &var});
   Add(value);
   ForEachTensor(value, [&](const Tensor& tensor) {
-    precision_.has_narrow_floats |= tensor->dtype().is_floating() && tensor->dtype().bits < 32;
+    if (tensor->dtype().is_floating()) AddFloats(tensor->dtype());
   });
 }
 

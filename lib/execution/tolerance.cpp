@@ -33,8 +33,8 @@ double RootMeanSquare(const NDArray& tensor) {
 
 Tolerance ToleranceFor(const NDArray& expected, const RunPrecision& precision, const ToleranceOptions& options) {
   const DataType dtype = expected.dtype();
-  const bool is_narrower = precision.has_narrow_floats && dtype.is_floating() && dtype.bits > 16;
-  Tolerance tolerance = Tolerance::For(expected, is_narrower ? DataType::Float(16) : dtype, precision.accumulation);
+  const DataType computed = dtype.is_floating() ? LessPrecise(dtype, precision.least_precise) : dtype;
+  Tolerance tolerance = Tolerance::For(expected, computed, precision.accumulation);
   if (precision.mixes_magnitudes && dtype.is_floating() && precision.accumulation > kFewOperations)
     tolerance.absolute = std::max(tolerance.absolute, tolerance.relative * RootMeanSquare(expected));
   tolerance.relative = options.relative.value_or(tolerance.relative);

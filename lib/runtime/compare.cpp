@@ -21,6 +21,8 @@ Tolerance Tolerance::Of(DataType dtype) {
   return {5e-1, 5e-1};
 }
 
+DataType LessPrecise(DataType a, DataType b) { return Tolerance::Of(b).relative > Tolerance::Of(a).relative ? b : a; }
+
 namespace {
 
 // The tolerance of a dtype is meant for about so many operations one after the other.

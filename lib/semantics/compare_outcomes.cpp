@@ -97,7 +97,8 @@ OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expec
   if (std::string race = NewRace(got.facts, expected.facts); !race.empty())
     result.differences.push_back(std::move(race));
   const RunPrecision precision{std::max(got.precision.accumulation, expected.precision.accumulation),
-                               is_narrower || expected.precision.has_narrow_floats,
+                               is_narrower ? LessPrecise(expected.precision.least_precise, DataType::Float(16))
+                                           : expected.precision.least_precise,
                                expected.precision.mixes_magnitudes};
   for (size_t i = 0; i < got.outputs.size(); ++i) {
     const NDArray& want = *expected.outputs[i].tensor;

@@ -60,6 +60,8 @@ class LoopExecutor : public PrimFuncExecutor {
                               const PackedCaller& packed);
   // Fails if the function cannot be compiled.
   Status Prepare(const GlobalVar& var);
+  // The least precise floats that a PrimFunc computes decide how precise its results are. O(1) but for the first call.
+  void AddPrecision(const PrimFunc& func);
   // Adds the facts of a PrimFunc that is about to be run as machine code.
   void FindFacts(const PrimFunc& func, std::span<const PrimFuncArg> args, const PackedCaller& packed);
 
@@ -76,6 +78,7 @@ class LoopExecutor : public PrimFuncExecutor {
   std::string race_ = {};                                   // without `facts_`
   std::optional<std::byte> fresh_ = {};
   LookupSet<const PrimFunc*> sampled_ = {};
+  LookupMap<const PrimFunc*, DataType> least_precise_ = {};
 };
 
 }  // namespace iropt

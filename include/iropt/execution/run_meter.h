@@ -46,6 +46,9 @@ class RunMeter : public RunObserver {
   // The value of a binding or a result was computed by the work since the last one. O(1).
   void Add(const HostValue& value);
 
+  // Floats of this dtype were computed.
+  void AddFloats(DataType dtype) { precision_.least_precise = LessPrecise(precision_.least_precise, dtype); }
+
   const RunPrecision& precision() const { return precision_; }
   bool is_random() const { return is_random_; }
   std::span<const Draw> draws() const { return draws_; }

@@ -7,18 +7,19 @@
 #include <string>
 
 #include "iropt/execution/options.h"
+#include "iropt/ir/dtype.h"
 #include "iropt/runtime/compare.h"
 
 namespace iropt {
 
 // Facts about a run that decide how large its rounding errors may be.
 struct RunPrecision {
-  double accumulation = 1;         // an upper bound for how many operations one after the other lead to an output
-  bool has_narrow_floats = false;  // variables were bound to floats of less than 32 bits
-  bool mixes_magnitudes = false;   // few inputs are much larger than the others
+  double accumulation = 1;  // an upper bound for how many operations one after the other lead to an output
+  DataType least_precise = DataType::Float(64);  // of the floats that were computed
+  bool mixes_magnitudes = false;                 // few inputs are much larger than the others
 };
 
-// The tolerance for the dtype of the expected tensor, or of float16 where narrow floats were computed with. It grows
+// The tolerance for the dtype of the expected tensor, or of a less precise one that was computed with. It grows
 // with the square root of the number of operations that lead to an output, as rounding errors do, and the absolute one
 // is relative to the median of the tensor; where few inputs are much larger, and several operations lead to an output,
 // to the root of the mean square, because sums of large and small numbers keep the error of the large ones. What the

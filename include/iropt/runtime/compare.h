@@ -20,6 +20,9 @@ struct Tolerance {
   static Tolerance For(const NDArray& expected, DataType dtype, double accumulation = 1);
 };
 
+// That of both float dtypes whose tolerance is greater.
+DataType LessPrecise(DataType a, DataType b);
+
 struct Comparison {
   bool same_type = true;  // dtype and shape; if false, the other members are not set
   int64_t num_elements = 0;

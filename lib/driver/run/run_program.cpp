@@ -196,7 +196,7 @@ class ProgramRun {
     const std::string source = fmt::format("pipeline '{}'", options_.compare_pipelines.front());
     for (const Outcome& outcome : outcomes.subspan(1)) {
       const RunPrecision precision{std::max(first.precision.accumulation, outcome.precision.accumulation),
-                                   first.precision.has_narrow_floats || outcome.precision.has_narrow_floats};
+                                   LessPrecise(first.precision.least_precise, outcome.precision.least_precise)};
       IROPT_RETURN_IF_ERROR(CompareOutputs(outcome.value, FlattenOutputs(outcome.value), expected, source, precision,
                                            hint, options_, compiler_));
     }
