@@ -28,7 +28,7 @@ def wrap(value, dtype):
 
 def round_to_half(value):
     try:
-        return struct.unpack("e", struct.pack("e", value))[0]
+        return struct.unpack("e", struct.pack("e", float(value)))[0]
     except OverflowError:
         return math.copysign(math.inf, value)
 
