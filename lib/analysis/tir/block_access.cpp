@@ -90,28 +90,21 @@ class AccessDetector : public tir::StmtExprVisitor {
     VisitExpr(loop->min);
     VisitExpr(loop->extent);
     if (loop->step) VisitExpr(loop->step);
-    domains_.insert_or_assign(loop->loop_var, IntervalSet::FromRange(loop->min, loop->extent, make()));
+    // Nothing outside of the block knows a variable that is bound in it.
+    const PrimExpr* min = Replace(loop->min, lets_);
+    domains_.insert_or_assign(loop->loop_var, IntervalSet::FromRange(min, Replace(loop->extent, lets_), make()));
     VisitStmt(loop->body);
     domains_.erase(loop->loop_var);
   }
 
   void VisitLetStmt(const tir::LetStmt* let) override {
-    int num_bound = 0;
-    tir::ForEachVar(let->value, [&](const tir::Var* var) { num_bound += lets_.contains(var); });
-    // Values of values grow exponentially if they have several.
-    const bool is_small = num_bound <= 1;
-    if (is_small) {
-      lets_[let->var] = Replace(let->value, lets_);
-    } else {
-      domains_.insert_or_assign(let->var, IntervalSet::Everything());
-    }
     VisitExpr(let->value);
-    VisitStmt(let->body);
-    if (is_small) {
-      lets_.erase(let->var);
-    } else {
-      domains_.erase(let->var);
-    }
+    WithValue(let->var, let->value, [&] { VisitStmt(let->body); });
+  }
+
+  void VisitLet(const tir::Let* let) override {
+    VisitExpr(let->value);
+    WithValue(let->var, let->value, [&] { VisitExpr(let->body); });
   }
 
   void VisitBufferLoad(const tir::BufferLoad* load) override {
@@ -148,6 +141,26 @@ class AccessDetector : public tir::StmtExprVisitor {
 
  private:
   const arith::PrimBuilder& make() const { return analyzer_.make(); }
+
+  // Visits what a variable is bound in.
+  template <class F>
+  void WithValue(const tir::Var* var, const PrimExpr* value, F&& visit) {
+    int num_bound = 0;
+    tir::ForEachVar(value, [&](const tir::Var* used) { num_bound += lets_.contains(used); });
+    // Values of values grow exponentially if they have several.
+    const bool is_small = num_bound <= 1;
+    if (is_small) {
+      lets_[var] = Replace(value, lets_);
+    } else {
+      domains_.insert_or_assign(var, IntervalSet::Everything());
+    }
+    visit();
+    if (is_small) {
+      lets_.erase(var);
+    } else {
+      domains_.erase(var);
+    }
+  }
 
   static Region Whole(const tir::Buffer* buffer) { return Region(buffer->shape.size(), IntervalSet::Everything()); }
 
