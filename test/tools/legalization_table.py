@@ -216,6 +216,7 @@ CONVOLUTION = [(FLOAT_PAIR + ("int8",), call, {"x": (2, 4, 9), "w": weight}) for
     ("R.nn.conv1d(x, w, groups=2)", (6, 2, 3)),
     ("R.nn.conv1d_transpose(x, w, strides=2, output_padding=1)", (4, 6, 3)),
     ("R.nn.conv1d_transpose(x, w, strides=3, padding=[1, 0])", (4, 6, 3)),
+    ("R.nn.conv1d_transpose(x, w, strides=2, padding=[1, 2], dilation=2, output_padding=1)", (4, 6, 3)),
     ("R.nn.conv1d_transpose(x, w, strides=2, groups=2)", (4, 3, 3)))]
 CONVOLUTION += rows(("float32",), ["R.nn.conv1d(x, w, data_layout=\"NWC\", kernel_layout=\"WIO\")"], {"x": ("n", 9, 4), "w": (3, 4, 6)})
 CONVOLUTION += [(FLOAT_PAIR, call, {"x": ("n", 4, 8, 7), "w": weight}) for call, weight in (
@@ -225,6 +226,7 @@ CONVOLUTION += [(FLOAT_PAIR, call, {"x": ("n", 4, 8, 7), "w": weight}) for call,
     ("R.nn.conv2d(x, w)", (5, 4, 8, 7)),
     ("R.nn.conv2d_transpose(x, w, strides=[2, 1], padding=1)", (4, 6, 3, 3)),
     ("R.nn.conv2d_transpose(x, w, strides=[2, 3], padding=[1, 0, 0, 1], output_padding=[1, 2])", (4, 6, 3, 2)),
+    ("R.nn.conv2d_transpose(x, w, dilation=[2, 3], strides=[1, 2], padding=1, groups=2)", (4, 3, 3, 2)),
     ("R.nn.conv2d_transpose(x, w, groups=2)", (4, 3, 3, 3)))]
 CONVOLUTION += rows(("float32",), ["R.nn.conv2d(x, w, padding=1)"], {"x": (2, 3, "n", "m"), "w": (4, 3, 3, 3)})
 CONVOLUTION += rows(FLOAT_PAIR, ["R.nn.conv2d(x, w, padding=1, data_layout=\"NHWC\", kernel_layout=\"HWIO\")"],

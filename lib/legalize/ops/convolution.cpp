@@ -43,16 +43,18 @@ const Expr* LegalizeConvTranspose(LegalizeCall& call, std::string_view name, std
   if (attrs.out_layout() != attrs.data_layout()) return call.Unchanged("its result has another layout than its data");
   if (attrs.data_layout() != data_layout || attrs.kernel_layout() != kernel_layout)
     return call.Unchanged(fmt::format("its layouts are not {} and {}", data_layout, kernel_layout));
-  const std::vector<int64_t> dilation = attrs.dilation().vector();
-  if (std::any_of(dilation.begin(), dilation.end(), [](int64_t d) { return d != 1; }))
-    return call.Unchanged("it is dilated");
   TeCall te(call, name);
   const Tensor x = te.Arg(0);
   const Tensor w = te.Arg(1);
-  return te.Finish({topi::ConvTranspose(
-      x, w,
-      {attrs.strides().vector(), attrs.padding().vector(), dilation, attrs.groups(), {}, {}, call.result()->dtype},
-      attrs.output_padding().vector())});
+  return te.Finish({topi::ConvTranspose(x, w,
+                                        {attrs.strides().vector(),
+                                         attrs.padding().vector(),
+                                         attrs.dilation().vector(),
+                                         attrs.groups(),
+                                         {},
+                                         {},
+                                         call.result()->dtype},
+                                        attrs.output_padding().vector())});
 }
 
 // ---- Poolings

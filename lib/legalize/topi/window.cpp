@@ -103,11 +103,15 @@ Tensor ConvTranspose(const Tensor& x, const Tensor& weight, const ConvOptions& o
   std::vector<int64_t> strides = {1, 1};
   strides.insert(strides.end(), options.strides.begin(), options.strides.end());
   const Tensor dilated = Dilate(x, strides, "data_dilate");
-  std::vector<Value> before(2, 0), after(2, 0);
+  // The zeros between the elements of a dilated kernel, which would make NaNs of infinities, are left out.
+  const auto apart = [&](Value position, size_t k) {
+    return options.dilation[k] == 1 ? position : position * options.dilation[k];
+  };
+  std::vector<Value> before(2, 0), after(2, 0), reach;
   for (size_t i = 0; i < dim; ++i) {
-    const Value reach = weight.dim(i + 2) - 1;
-    before.push_back(reach - options.padding[i]);
-    after.push_back(reach - options.padding[i + dim] + output_padding[i]);
+    reach.push_back(apart(weight.dim(i + 2) - 1, i));
+    before.push_back(reach[i] - options.padding[i]);
+    after.push_back(reach[i] - options.padding[i + dim] + output_padding[i]);
   }
   const Tensor padded = Pad(dilated, before, after, te.Const(0, x.dtype()), "data_pad");
 
@@ -129,7 +133,7 @@ Tensor ConvTranspose(const Tensor& x, const Tensor& weight, const ConvOptions& o
   Shape shape = {x.dim(0), te.Simplify(out_per_group * groups)};
   std::vector<te::ReduceAxis> loops = {{"dc", groups == 1 ? in_channels : te::FloorDiv(in_channels, groups)}};
   for (size_t i = 0; i < dim; ++i) {
-    shape.push_back(te.Simplify(padded.dim(i + 2) - weight.dim(i + 2) + 1));
+    shape.push_back(te.Simplify(padded.dim(i + 2) - reach[i]));
     loops.push_back({fmt::format("d{}", AxesNamed({}, dim)[i]), weight.dim(i + 2)});
   }
   const Value group_size = te::FloorDiv(shape[1], groups);
@@ -139,7 +143,7 @@ Tensor ConvTranspose(const Tensor& x, const Tensor& weight, const ConvOptions& o
     std::vector<Value> of_data = {i[0], channel};
     std::vector<Value> of_kernel = {groups == 1 ? i[1] : te::FloorMod(i[1], group_size), channel};
     for (size_t k = 0; k < dim; ++k) {
-      of_data.push_back(i[k + 2] + r[k + 1]);
+      of_data.push_back(i[k + 2] + apart(r[k + 1], k));
       of_kernel.push_back(r[k + 1]);
     }
     return te::Cast(options.out_dtype, padded(Values(of_data))) *
