@@ -90,7 +90,8 @@ class PatternGrouper : private Definitions {
   const Expr* ValueOf(const Var* var) const override { return values_[var->id]; }
   // While it is looked for what blocks a match, the last variable with several uses is remembered.
   bool IsUsedOnce(const Var* var) const override {
-    if (uses_[var->id] == 1) return true;
+    // A result of the block has uses outside of the match as well.
+    if (uses_[var->id] == 1 && Is<DataflowVar>(var)) return true;
     if (looks_for_blocker_) blocker_ = var;
     return looks_for_blocker_;
   }
