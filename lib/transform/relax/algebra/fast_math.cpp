@@ -6,7 +6,7 @@
 //                           ...
 //                           y = R.divide(lv16, lv22)
 //
-// It replaces R.exp, R.erf, R.tanh and R.nn.softmax of float32. FastMathTransform does so by calls of PrimFuncs; after
+// It replaces R.exp, R.erf, R.tanh and R.nn.softmax, over an axis of known length, of float32. FastMathTransform does so by calls of PrimFuncs; after
 // this pass the module has operators only, which other passes see through.
 //
 // O(nodes). Source: the pass of Relay of TVM 0.18 of this name, with the formulas of its operators fast_exp, fast_erf,
@@ -36,7 +36,12 @@ class Approximator : public ExprMutator {
       case op::kExp: return ApproximateExp(call->args[0], builder());
       case op::kErf: return ApproximateErf(call->args[0], builder());
       case op::kTanh: return ApproximateTanh(call->args[0], builder());
-      case op::kNnSoftmax: return ApproximateSoftmax(call->args[0], SoftmaxAttrs(*call).axis(), builder());
+      case op::kNnSoftmax: {
+        const int64_t axis = SoftmaxAttrs(*call).axis();
+        return HasElements(*As<TensorType>(call->args[0]->type), axis)
+                   ? ApproximateSoftmax(call->args[0], axis, builder())
+                   : call;
+      }
       default: return call;
     }
   }
@@ -45,6 +50,13 @@ class Approximator : public ExprMutator {
   static bool IsFloat32(const Type* type) {
     const auto* tensor = As<TensorType>(type);
     return tensor && tensor->dtype == DataType::Float(32);
+  }
+  // Returns whether the axis is known not to be empty: no element of an empty one is the greatest.
+  static bool HasElements(const TensorType& tensor, int64_t axis) {
+    const int64_t index = axis < 0 ? axis + tensor.ndim : axis;
+    if (!tensor.known || index < 0 || index >= tensor.ndim) return false;
+    const auto* length = As<tir::IntImm>(tensor.dims[static_cast<uint32_t>(index)]);
+    return length && length->value > 0;
   }
 };
 
