@@ -17,6 +17,7 @@ from ._script_sources import caller, environment, in_module_class, source_of_cla
 
 PREFIXES = {"I": "I", "R": "R", "T": "T"}
 _DECORATORS = {"ir_module": "I.ir_module", "function": "R.function", "prim_func": "T.prim_func", "macro": None}
+_EMIT = "__emit_te__"
 _DROPPED_ARGUMENTS = {"check_well_formed", "tracked", "s_tir"}
 
 
@@ -60,7 +61,6 @@ class _Substitution(ast.NodeVisitor):
         self.undeclared = set()
         self.in_signature = False
         self.declarations = []
-        self.emits = {}
         self.function = None
         self.bound_by_callers = set()
 
@@ -217,22 +217,13 @@ class _Substitution(ast.NodeVisitor):
         return True
 
     def emit_te(self, node):
-        """Writes R.emit_te(function, ...) as the operator that the function is."""
+        """Lets Python make the PrimFunc of R.emit_te(function, ...), and the call of it that is read in its place."""
         if not isinstance(node.func, ast.Attribute) or node.func.attr != "emit_te":
             return False
-        function = self.value(node.args[0])
-        hint = getattr(function, "__name__", "te")
-        keywords = []
-        for keyword in node.keywords:
-            if keyword.arg == "primfunc_name_hint":
-                hint = self.value(keyword.value)
-            else:
-                keywords.append(keyword)
-        call = ast.copy_location(ast.Call(func=node.args[0], args=node.args[1:], keywords=keywords), node)
-        if not self.call(call):
-            return False
-        operator = self.edits[-1][-1].split("(", 1)[0].removeprefix("R.")
-        self.emits.setdefault(self.function, []).append((f"relax.{operator}", hint))
+        self.env[_EMIT] = self.host.emit_te
+        self.host.makes_prim_funcs = True
+        emit = ast.copy_location(ast.Name(id=_EMIT, ctx=ast.Load()), node)
+        self.foreign(ast.copy_location(ast.Call(func=emit, args=node.args, keywords=node.keywords), node))
         return True
 
     def expression(self, node):
@@ -493,7 +484,7 @@ def _names_in(tree):
     return set().union(*(_bound_names(function) for function in functions))
 
 
-def resolve(source, env, host, emits=None, bound=(), file="<script>", places=None):
+def resolve(source, env, host, bound=(), file="<script>", places=None):
     """The text of a script in which captured values are written in their places, but not those of names in `bound`.
 
     What Python computes is a call of a function that the host gets.
@@ -506,8 +497,6 @@ def resolve(source, env, host, emits=None, bound=(), file="<script>", places=Non
     for statement in tree.body:
         substitution.visit(statement)
     text = substitution.apply(places)
-    if emits is not None:
-        emits.update(substitution.emits)
     for macro in substitution.macros.values():
         macro_text, macro_places = macro(env, _names_in(tree), host)
         text = macro_text + "\n" + text
@@ -520,9 +509,8 @@ def read(source, env, name="<script>", first_line=1, verify=True):
     """Reads a script: the module."""
     from . import ir
 
-    emits = {}
     host, places = Host(), Places(name, first_line, source)
-    text = resolve(source, env, host, emits, file=name, places=places)
+    text = resolve(source, env, host, file=name, places=places)
     try:
         if host.functions:
             read_text = read_with(host, text, name, first_line, verify)
@@ -531,9 +519,4 @@ def read(source, env, name="<script>", first_line=1, verify=True):
     except _core.Error as error:
         # The first frame is that of the script.
         raise places.error(error) from error.__cause__
-    module = ir.IRModule(_module=read_text)
-    if emits:
-        from .relax.emit_te import emit_calls
-
-        module = emit_calls(module, emits)
-    return module
+    return ir.IRModule(_module=read_text)

@@ -66,6 +66,8 @@ class Host:
         self.functions = []
         self.variables = {}
         self.expansions = {}  # of calls whose functions return parts of scripts
+        self.makes_prim_funcs = False
+        self.prim_funcs = []  # that R.emit_te has made: (the name in the script, the name that is wanted, the function)
 
     def add(self, function):
         """Returns the number of a function."""
@@ -80,6 +82,17 @@ class Host:
             self.expansions[number] = result._script_()
             raise Expanded(f"{result!r} is a part of a script, which is read in the place of the call")
         return _plain(result)
+
+
+    def emit_te(self, function, *args, primfunc_name_hint=None, **kwargs):
+        """The call of a new PrimFunc that computes what a function on tensors does."""
+        from . import ir, relax
+        from .relax.te_call import gen_call_tir_inputs
+
+        prim_func, call_args, types, tir_vars = gen_call_tir_inputs(function, *args, **kwargs)
+        name = ir.GlobalVar(f"__te_{len(self.prim_funcs)}")
+        self.prim_funcs.append((name, primfunc_name_hint or function.__name__, prim_func))
+        return relax.op.call_tir(name, call_args, types[0] if len(types) == 1 else types, tir_vars)
 
 
 class Expanded(Exception):
@@ -110,8 +123,11 @@ def read_with(host, text, name, first_line, verify):
     """Reads a text that calls functions of the host. Each part of a script that one returns is read in its place."""
     while True:
         host.expansions.clear()
+        host.prim_funcs.clear()
         try:
-            return native.from_script(text, name, first_line, verify, host, list(host.variables.items()))
+            is_whole = verify and not host.makes_prim_funcs
+            module = native.from_script(text, name, first_line, is_whole, host, list(host.variables.items()))
+            return _with_prim_funcs(module, host.prim_funcs, verify) if host.prim_funcs else module
         except _core.Error as error:
             if not isinstance(error.__cause__, Expanded):
                 raise
@@ -119,6 +135,18 @@ def read_with(host, text, name, first_line, verify):
             if expanded == text:
                 raise
             text = expanded
+
+
+def _with_prim_funcs(module, made, verify):
+    """The module with the functions that R.emit_te has made, under names that are free."""
+    from . import ir
+    from .relax.emit_te import add_prim_funcs
+
+    result = add_prim_funcs(ir.IRModule(_module=module), made)._module
+    errors = result.verify() if verify else ""
+    if errors:
+        raise _core.Error(errors)
+    return result
 
 
 def _expand(text, expansions):

@@ -69,6 +69,8 @@ def device(kind, index=0):
     """A device by its kind, "cuda", "cuda:1" or a target, and its number."""
     if isinstance(kind, Device):
         return kind
+    if isinstance(kind, int):
+        return Device(int(kind), index)
     text = str(getattr(kind, "kind", kind))
     return Device(getattr(getattr(kind, "kind", None), "name", text).split()[0], index)
 

@@ -57,7 +57,10 @@ py::object FieldToPython(const Attr* value, const KeepRef& keep) {
 }
 py::object FieldToPython(const DictAttr* value, const KeepRef& keep) { return ToPython(value, keep); }
 py::object FieldToPython(std::string_view value, const KeepRef&) { return py::str(value.data(), value.size()); }
-py::object FieldToPython(DataType value, const KeepRef&) { return py::str(value.ToString()); }
+// An unknown dtype is an empty text.
+py::object FieldToPython(DataType value, const KeepRef&) {
+  return value.is_void() ? py::str() : py::str(value.ToString());
+}
 py::object FieldToPython(bool value, const KeepRef&) { return py::bool_(value); }
 py::object FieldToPython(double value, const KeepRef&) { return py::float_(value); }
 py::object FieldToPython(const NDArray* value, const KeepRef&) { return TensorToPython(value); }

@@ -171,12 +171,14 @@ HostValue CopyOnWrite(HostValue value, const EntryInput& input, py::handle given
   return Tensor(NDArray::View(array.dtype(), array.shape(), array.data(), *tensor));
 }
 
-// Fields of tuples are inputs of their own.
+// Fields of tuples are inputs of their own, as far as their types are known.
 void AddInputs(py::handle value, const Entry& entry, Inputs& inputs) {
   if (inputs.values.size() >= entry.inputs().size()) throw py::type_error("too many arguments");
   const EntryInput& input = entry.inputs()[inputs.values.size()];
   const bool is_list = PyTuple_Check(value.ptr()) != 0 || PyList_Check(value.ptr()) != 0;
-  if (is_list && input.kind != EntryInput::Kind::kShape) {
+  // A parameter that may be any object takes a whole tuple.
+  const bool has_fields = input.kind == EntryInput::Kind::kTensor || input.kind == EntryInput::Kind::kScalar;
+  if (is_list && has_fields) {
     for (py::handle field : py::reinterpret_borrow<py::sequence>(value)) AddInputs(field, entry, inputs);
     return;
   }

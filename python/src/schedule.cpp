@@ -12,6 +12,7 @@
 #include "errors.h"
 #include "driver/script_reader.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/schedule/rules.h"
 #include "iropt/schedule/schedule.h"
 #include "iropt/schedule/trace.h"
 #include "module.h"
@@ -154,6 +155,17 @@ class PySchedule {
     Check(replay(), "the trace");
   }
   const schedule::Trace& trace() const { return schedule_.trace(); }
+  // Applies a rule; returns whether it applies. After a failure the schedule is of no use.
+  bool ApplyRule(const std::string& name, const std::string& function, const NodeRef& target, int64_t few) {
+    const schedule::Rule* rule = schedule::FindRule(name);
+    if (rule == nullptr) throw py::key_error("there is no rule '" + name + "'");
+    const Build build;
+    snapshot_.reset();
+    schedule::Refusal refusal;
+    const py::gil_scoped_release unlocked;
+    return schedule::ApplyRule(*rule, schedule_, function, To<TargetAttr>(target.node), refusal, few) ==
+           schedule::RuleResult::kApplied;
+  }
 
   PyModule GetModule() { return PyModule(Snapshot(), session_); }
   // A number, or the node in the module.
@@ -323,6 +335,7 @@ void AddSchedules(py::module_& m) {
   py::class_<PySchedule>(m, "Schedule")
       .def(py::init<const PyModule&, py::object>())
       .def("apply", &PySchedule::Apply)
+      .def("apply_rule", &PySchedule::ApplyRule)
       .def("replay", [](PySchedule& self, const PyTrace& trace) { self.Replay(trace.trace); })
       .def("module", &PySchedule::GetModule)
       .def("get", &PySchedule::Get)

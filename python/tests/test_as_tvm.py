@@ -115,3 +115,15 @@ def test_ill_formed():
     result = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "iropt.testing.plugin", "-p", "no:cacheprovider",
                              str(tmp_path / ("test_it" + ".py"))], check=False, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout
+
+
+def test_names_of_tvm_ffi(tmp_path):
+    assert output(tmp_path, """
+import tvm
+import tvm_ffi
+from tvm_ffi import DLDeviceType, Shape
+print(int(DLDeviceType.kDLMetal), Shape([1, 2]), tvm.device(DLDeviceType.kDLCUDA, 0).device_type)
+tvm_ffi.register_global_func("py_test.twice", lambda x: 2 * x)
+tvm_ffi.init_ffi_api("py_test", __name__)
+print(twice(4), tvm_ffi.structural_equal(tvm.tir.const(1, "int32"), tvm.tir.const(1, "int32")))
+""") == "8 (1, 2) 2\n8 True\n"

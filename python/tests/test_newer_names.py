@@ -45,3 +45,18 @@ def test_passes_do_what_they_do_in_their_version(loops):
     """Of FlattenBuffer the newer one declares the buffers that it makes."""
     assert "decl_buffer" not in str(tir.transform.FlattenBuffer()(loops))
     assert "decl_buffer" in str(tirx_transform.FlattenBuffer()(loops))
+
+
+def test_short_floats_have_the_codes_of_dlpack():
+    from iropt._tvm import DataType, DataTypeCode
+
+    dtype = DataType("float8_e4m3fnx4")
+    assert (dtype.type_code, dtype.bits, dtype.lanes, dtype.itemsize()) == (DataTypeCode.Float8E4M3FN, 8, 4, 4)
+    assert DataType("float8_e5m2").type_code == DataTypeCode.Float8E5M2 and DataType("float4_e2m1fn").bits == 4
+    with pytest.raises(ValueError, match="float8_nothing"):
+        DataType("float8_nothing")
+
+
+def test_dtype_of_a_tensor_is_a_type_with_a_dtype():
+    info = relax.TensorStructInfo((2,), "float16")
+    assert info.dtype == "float16" and info.dtype.dtype == "float16" and isinstance(info.dtype, str)

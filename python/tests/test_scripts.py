@@ -1,4 +1,5 @@
 """Scripts that use functions and values of the program: Python gets nodes, and what it makes of them is read."""
+import numpy as np
 import pytest
 
 import iropt
@@ -271,3 +272,28 @@ def test_captured_bounds_of_slices():
                     B[v, j] = A[v, j]
 
     assert "T.reads(A[v, 0:8])" in copy.script()
+
+
+def test_emit_te_of_functions_of_the_program():
+    from iropt import te, topi
+
+    def square(a):
+        return te.compute(a.shape, lambda i, j: a[i, j] * a[i, j], name="square")
+
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor(("n", 3), "float32")):
+            n = T.int64()
+            with R.dataflow():
+                y = R.emit_te(square, x)
+                z = R.add(y, R.emit_te(square, R.exp(x)))
+                w = R.emit_te(topi.full, [n, 3], "float32", 2.0, primfunc_name_hint="twos")
+                gv = R.emit_te(topi.add, z, w)
+                R.output(gv)
+            return gv
+
+    # Equal functions are one.
+    assert sorted(name.name for name in Module.keys()) == ["add", "main", "square", "twos"]
+    x = np.random.default_rng(0).normal(size=(2, 3)).astype("float32")
+    np.testing.assert_allclose(np.asarray(iropt.run(Module, "main", x)), x**2 + np.exp(x) ** 2 + 2, rtol=1e-5)

@@ -283,3 +283,8 @@ def test_emit_te_of_what_is_no_tensor():
         with pytest.raises(AssertionError, match="only support te.tensor"):
             bb.emit_te(lambda a: 3, x)
         bb.emit_func_output(x)
+
+
+def test_shapes_of_relax_are_shapes():
+    info = relax.TensorStructInfo((2, 3), "float32")
+    assert [dim.value for dim in te.compute(info.shape, lambda i, j: i + j).shape] == [2, 3]

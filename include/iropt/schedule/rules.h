@@ -29,8 +29,10 @@ struct Rule {
 
 // Failed: the rule applies, but a primitive was refused. The schedule is of use only if the rule was applied.
 enum class RuleResult : uint8_t { kApplied, kNotApplied, kFailed };
+// `few` is the number of vectors whose multiples gpu.LowBatchGEMV pads to.
+inline constexpr int64_t kFewVectors = 4;
 RuleResult ApplyRule(const Rule& rule, Schedule& schedule, std::string_view function, const TargetAttr* target,
-                     Refusal& refusal);
+                     Refusal& refusal, int64_t few = kFewVectors);
 
 std::span<const Rule> Rules();
 // Null if there is none of the name.

@@ -1,6 +1,6 @@
 // gpu.LowBatchGEMV: products of a matrix, which may be decoded on the way, and a few vectors, whose number is a
-// variable. It is padded to a multiple of four, and the threads of a block share the rows, and the parts of the
-// reduction, of four vectors.
+// variable. It is padded to a multiple of a few (four), and the threads of a block share the rows, and the parts of the
+// reduction, of so many vectors.
 #include <algorithm>
 
 #include "gemv.h"
@@ -11,8 +11,6 @@
 namespace iropt::schedule {
 
 namespace {
-
-constexpr int64_t kBatch = 4;
 
 // ---- What the function has to be
 
@@ -178,7 +176,7 @@ class GpuLowBatchGemv {
     const bool is_metal = facts_.kind == "metal";
     const int64_t spatial = is_metal ? 64 : 32, threads = 4, lanes = is_metal ? 4 : 1;
     const Names loops = sch_.GetLoops(main_, 3);
-    const Names b = sch_.Split({loops[0], {std::nullopt, kBatch}});
+    const Names b = sch_.Split({loops[0], {std::nullopt, sch_.few()}});
     const Names s = sch_.Split({loops[1], {std::nullopt, spatial}});
     const Names r = sch_.Split({loops[2], {std::nullopt, threads, kScales, kPack}});
     sch_.Reorder({{b[0], s[0], s[1], r[0], b[1], r[2], r[1], r[3]}});
@@ -240,7 +238,7 @@ class GpuLowBatchGemv {
     sch_.Bind({own[2], tiling_.spatial_tag});
     sch_.Bind({last[0], tiling_.reduction_tag});
     sch_.Vectorize({last[1]});
-    const Names batch = sch_.Split({own[0], {std::nullopt, kBatch}});
+    const Names batch = sch_.Split({own[0], {std::nullopt, sch_.few()}});
     sch_.Bind({batch[0], "blockIdx.y"});
     sch_.Reorder({{own[1], own[2], last[0], own[4], batch[1]}});
     tiling_.load_shared = tiling_.load_shared && FitsSharedMemory();
@@ -415,7 +413,7 @@ bool ApplyGpuLowBatchGemv(RuleSchedule& sch, const TargetAttr* target) {
   }
   if (!reduction || FindFewVectors(sch, *reduction).empty()) return false;
   std::vector<int64_t> padding;
-  for (const AxisInfo& axis : reduction->axes) padding.push_back(ConstExtent(axis.extent).value_or(kBatch));
+  for (const AxisInfo& axis : reduction->axes) padding.push_back(ConstExtent(axis.extent).value_or(sch.few()));
   sch.PadEinsum({reduction->block, padding});
   infos = NormalizePrimFunc(sch);
   if (!infos) return sch.Fail();

@@ -7,8 +7,8 @@
 
 namespace iropt::schedule {
 
-RuleSchedule::RuleSchedule(Schedule& schedule, std::string_view function)
-    : schedule_(schedule), function_(function), ok_(schedule.StateOf(function) != nullptr) {
+RuleSchedule::RuleSchedule(Schedule& schedule, std::string_view function, int64_t few)
+    : schedule_(schedule), function_(function), few_(few), ok_(schedule.StateOf(function) != nullptr) {
   schedule.set_initializes_parts();
 }
 

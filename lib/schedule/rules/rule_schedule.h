@@ -16,7 +16,7 @@ namespace iropt::schedule {
 // before it looks at the function again.
 class RuleSchedule final : public TypedCalls {
  public:
-  RuleSchedule(Schedule& schedule, std::string_view function);
+  RuleSchedule(Schedule& schedule, std::string_view function, int64_t few);
 
   bool ok() const { return ok_; }
   // Gives up: what a rule expects of every function that it applies to does not hold. Returns false.
@@ -36,6 +36,8 @@ class RuleSchedule final : public TypedCalls {
   void Restart();
   // The function as it was.
   const PrimFunc& original() const;
+  // The number of vectors that count as few.
+  int64_t few() const { return few_; }
   // Why a primitive or the rule has failed.
   const Refusal& refusal() const { return refusal_; }
 
@@ -63,6 +65,7 @@ class RuleSchedule final : public TypedCalls {
  private:
   Schedule& schedule_;
   const std::string function_;
+  const int64_t few_;
   bool ok_ = true;
   Refusal refusal_;
 };

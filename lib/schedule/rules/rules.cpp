@@ -29,8 +29,8 @@ constexpr std::array kRules = {
 std::span<const Rule> Rules() { return kRules; }
 
 RuleResult ApplyRule(const Rule& rule, Schedule& schedule, std::string_view function, const TargetAttr* target,
-                     Refusal& refusal) {
-  RuleSchedule sch(schedule, function);
+                     Refusal& refusal, int64_t few) {
+  RuleSchedule sch(schedule, function, few);
   if (!sch.ok()) return RuleResult::kNotApplied;
   const bool applies = rule.apply(sch, target);
   if (sch.ok()) return applies ? RuleResult::kApplied : RuleResult::kNotApplied;

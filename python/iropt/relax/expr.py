@@ -69,6 +69,17 @@ class TensorStructInfo(StructInfo):
         return ShapeExpr(self.dims) if self.known else None
 
 
+class _DType(str):
+    """The dtype of a tensor: a text, and in newer versions a type that has the text as `dtype`."""
+
+    __slots__ = ()
+    dtype = property(str)
+
+
+_dtype_of_tensor = TensorStructInfo.dtype
+TensorStructInfo.dtype = property(lambda self: _DType(_dtype_of_tensor.__get__(self)))
+
+
 def _vdevice(vdevice):
     if isinstance(vdevice, str):
         raise ValueError(f"the virtual device '{vdevice}' is named in a script only")

@@ -64,6 +64,20 @@ def LegalizeOps(customize_legalize_map=None, enable_warning=False, file=""):
     return module_pass(run, opt_level=0, name="LegalizeOps")
 
 
+@module_pass(opt_level=0, name="AttachExternModules")
+class AttachExternModules:
+    """Adds modules that were compiled elsewhere, those of ExternModules, to the attribute external_mods."""
+
+    def __init__(self, extern_modules):
+        self.extern_modules = list(extern_modules)
+
+    def transform_module(self, mod, ctx):
+        del ctx
+        loaded = [module.load() for module in self.extern_modules]
+        known = mod.get_attr("external_mods")
+        return mod.with_attr("external_mods", [*(known or ()), *loaded])
+
+
 def _legalizer():
     from .. import ir
     from . import PyExprMutator

@@ -62,7 +62,7 @@ def reduce_axis(dom, name="rv", thread_tag="", span=None):
 
 
 def _shape(shape):
-    shape = shape if isinstance(shape, (tuple, list)) else (shape,)
+    shape = (shape,) if isinstance(shape, (PrimExpr, int, float)) else shape
     return [int(dim) if isinstance(dim, float) else dim for dim in shape]
 
 

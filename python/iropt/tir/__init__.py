@@ -58,3 +58,4 @@ def __dir__():
 
 from . import analysis, functor, generic, ir_builder, stmt_functor, transform  # noqa: E402,F401
 from .functor import PyStmtExprMutator, PyStmtExprVisitor  # noqa: E402,F401
+from .stmt_functor import renew_defs  # noqa: E402,F401

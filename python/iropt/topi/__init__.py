@@ -1,6 +1,6 @@
 """Functions on tensors of tensor expressions, by the names of TVM's topi: `topi.add(A, B)`, `topi.nn.softmax(A)`.
 
-In scripts, `R.emit_te(topi.add, x, y)` stands for the operator of Relax that computes the same.
+In scripts, `R.emit_te(topi.add, x, y)` makes a PrimFunc of what the function computes.
 """
 from . import image, nn, tag, utils  # noqa: F401
 from .broadcast import *  # noqa: F401,F403

@@ -4,7 +4,6 @@ from .._core import native
 from ..te.tensor import Tensor, as_expr
 from ..tir.expr import _binary
 from . import tag, utils
-from .utils import or_operator
 
 __all__ = ["add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast_to", "divide", "equal", "floor_divide",
            "floor_mod", "greater", "greater_equal", "left_shift", "less", "less_equal", "log_add_exp", "logical_and",
@@ -63,13 +62,13 @@ def broadcast(name, function, a, b):
                       varargs_names=utils.axis_names(len(shape)))
 
 
-def _operation(name, function, stage=None, operator=None):
+def _operation(name, function, stage=None):
     def operation(lhs, rhs):
         return broadcast(f"T_{stage or name}", function, lhs, rhs)
 
     operation.__name__ = operation.__qualname__ = name
     operation.__doc__ = f"The elements of `{name}` of two operands, tensors or scalars, whose shapes are broadcast."
-    return or_operator(operator or name)(operation)
+    return operation
 
 
 _KINDS = {"Add": "T_add", "Sub": "T_subtract", "Mul": "T_multiply", "Div": "T_divide", "FloorDiv": "T_floor_divide",
@@ -150,21 +149,18 @@ def _log_add_exp(x, y):
     return tir.log(tir.exp(x - greatest) + tir.exp(y - greatest)) + greatest
 
 
-@or_operator("logical_not")
 def logical_not(data):
     """The negation of each element."""
     return te.compute(data.shape, lambda *i: native.logical_not(_as_bool(data(*i))), "T_logical_not", tag.ELEMWISE,
                       varargs_names=utils.axis_names(data.ndim))
 
 
-@or_operator("bitwise_not")
 def bitwise_not(data):
     """The complement of the bits of each element."""
     return te.compute(data.shape, lambda *i: tir.Call(data.dtype, "tir.bitwise_not", [data(*i)]), "T_bitwise_not",
                       tag.ELEMWISE, varargs_names=utils.axis_names(data.ndim))
 
 
-@or_operator("broadcast_to")
 def broadcast_to(data, shape):
     """The tensor repeated along dimensions of length 1, and along new ones in front, to a shape."""
     shape = list(shape)

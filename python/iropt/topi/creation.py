@@ -2,7 +2,6 @@
 from .. import te, tir
 from ..te.tensor import Tensor, as_expr
 from . import tag, utils
-from .utils import or_operator
 
 __all__ = ["arange", "full", "full_like", "meshgrid", "one_hot", "shape", "ndarray_size", "eye", "zeros_like", "ones_like"]
 
@@ -13,39 +12,33 @@ def _value(fill_value, dtype):
     return tir.const(fill_value, dtype) if isinstance(fill_value, (int, float)) else as_expr(fill_value).astype(dtype)
 
 
-@or_operator("full")
 def full(shape, dtype, fill_value):
     """A tensor of a shape and a dtype whose elements have one value."""
     value = _value(fill_value, dtype)
     return te.compute(shape, lambda *_: value, "T_full", tag.ELEMWISE, varargs_names=utils.axis_names(len(shape)))
 
 
-@or_operator("full_like")
 def full_like(x, fill_value):
     """A tensor like another one whose elements have one value."""
     return full(x.shape, x.dtype, fill_value)
 
 
-@or_operator("zeros_like")
 def zeros_like(x):
     """A tensor of zeros like another one."""
     return full(x.shape, x.dtype, 0)
 
 
-@or_operator("ones_like")
 def ones_like(x):
     """A tensor of ones like another one."""
     return full(x.shape, x.dtype, 1)
 
 
-@or_operator("eye")
 def eye(n, m=None, k=0, dtype="float32"):
     """A matrix of zeros with ones on the diagonal that is k above the main one."""
     one, zero = tir.const(1, dtype), tir.const(0, dtype)
     return te.compute((n, n if m is None else m), lambda i, j: tir.Select(tir.EQ(i + k, j), one, zero), "T_eye", tag.INJECTIVE)
 
 
-@or_operator("arange")
 def arange(start, stop=None, step=1, dtype="float32"):
     """start, start + step, ... up to, and without, stop; with one number, from 0 up to it."""
     if stop is None:
@@ -62,7 +55,6 @@ def arange(start, stop=None, step=1, dtype="float32"):
     return te.compute((size,), lambda *i: first + width * i[0].astype(dtype), "T_arange", tag.INJECTIVE, varargs_names=["ax0"])
 
 
-@or_operator(None)
 def meshgrid(a_tuple, indexing):
     """The coordinates of a grid, one tensor for each axis, whose first two axes are exchanged unless indexing is "ij"."""
     sizes = [x.shape[0] if x.ndim else 1 for x in a_tuple]
@@ -78,7 +70,6 @@ def meshgrid(a_tuple, indexing):
     return [grid(number) for number in range(len(sizes))]
 
 
-@or_operator("one_hot")
 def one_hot(indices, on_value, off_value, depth, axis, dtype):
     """A new axis of a length, with one value at the position that each index names and another one elsewhere."""
     axis = utils.real_axis(indices.ndim + 1, axis)
@@ -93,7 +84,6 @@ def one_hot(indices, on_value, off_value, depth, axis, dtype):
     return te.compute(shape, value, "T_one_hot", tag.INJECTIVE)
 
 
-@or_operator(None)
 def shape(array, dtype="int32"):
     """The shape of a tensor as a tensor."""
 
@@ -106,7 +96,6 @@ def shape(array, dtype="int32"):
     return te.compute((array.ndim,), value, "T_shape", tag.INJECTIVE)
 
 
-@or_operator(None)
 def ndarray_size(array, dtype="int32"):
     """The number of elements of a tensor as a tensor."""
     size = utils.prod(array.shape)

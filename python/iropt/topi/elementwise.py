@@ -2,7 +2,6 @@
 from .. import te, tir
 from ..te.tensor import Tensor, as_expr
 from . import tag, utils
-from .utils import or_operator
 
 _INTRINSICS = ("acos acosh asin asinh atan atanh cos cosh erf exp log log10 log2 rsqrt sigmoid sin sinh sqrt tan tanh").split()
 _ROUNDING = "ceil floor round trunc".split()
@@ -22,7 +21,7 @@ def _function(name, function):
 
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = f"`{name}` of each element."
-    return or_operator(name)(apply)
+    return apply
 
 
 def _intrinsic(name):
@@ -45,19 +44,16 @@ abs = _function("abs", tir.abs)  # pylint: disable=redefined-builtin
 isnan, isinf, isfinite = (_function(name, getattr(tir, name)) for name in ("isnan", "isinf", "isfinite"))
 
 
-@or_operator(None)
 def identity(x):
     """The tensor itself, as the result of a computation."""
     return elementwise(x, lambda v: v)
 
 
-@or_operator("negative")
 def negative(x):
     """The negated elements."""
     return elementwise(x, lambda v: v * tir.const(-1, v.dtype))
 
 
-@or_operator("sign")
 def sign(x):
     """-1, 0 or 1 for each element."""
 
@@ -79,14 +75,12 @@ def _clip_bound(bound, dtype):
     return tir.const(bound, dtype)
 
 
-@or_operator("clip")
 def clip(x, a_min, a_max):
     """The elements, limited to the range from a_min to a_max."""
     low, high = _clip_bound(a_min, x.dtype), _clip_bound(a_max, x.dtype)
     return elementwise(x, lambda v: tir.max(tir.min(v, high), low))
 
 
-@or_operator("cast")
 def cast(x, dtype, span=None):
     """The elements, or a scalar, in another dtype."""
     del span
@@ -95,13 +89,11 @@ def cast(x, dtype, span=None):
     return as_expr(x).astype(dtype)
 
 
-@or_operator(None)
 def reinterpret(x, dtype):
     """The bits of the elements as those of another dtype of the same size."""
     return elementwise(x, lambda v: tir.Call(dtype, "tir.reinterpret", [v]), "tensor", utils.axis_names(x.ndim))
 
 
-@or_operator(None)
 def elemwise_sum(xs):
     """The sum of several tensors of one shape."""
 
@@ -114,14 +106,12 @@ def elemwise_sum(xs):
     return te.compute(xs[0].shape, value, "T_elemwise_sum", tag.ELEMWISE, varargs_names=utils.axis_names(xs[0].ndim))
 
 
-@or_operator(None)
 def fixed_point_multiply(x, multiplier, shift):
     """x * multiplier * 2^(shift - 31), rounded; the multiplier is a fraction of 31 bits."""
     args = [tir.const(multiplier, "int32"), tir.const(31, "int32"), tir.const(shift, "int32")]
     return elementwise(x, lambda v: tir.Call(v.dtype, "tir.q_multiply_shift", [v, *args]))
 
 
-@or_operator(None)
 def ceil_log2(x):
     """The logarithm of base 2, rounded up, in the dtype of the operand."""
     wide = "float64" if x.dtype.endswith("64") else "float32"
@@ -140,7 +130,7 @@ def _fast(name):
 
     apply.__name__ = apply.__qualname__ = "fast_" + name
     apply.__doc__ = f"`{name}` of each element; the intrinsic computes it, and no approximation."
-    return or_operator(None)(apply)
+    return apply
 
 
 fast_exp, fast_tanh, fast_erf = (_fast(name) for name in ("exp", "tanh", "erf"))

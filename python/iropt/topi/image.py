@@ -4,7 +4,6 @@ import itertools
 from .. import te, tir
 from . import utils
 from .layout import axes_of
-from .utils import or_operator
 
 __all__ = ["resize", "resize1d", "resize2d", "resize3d"]
 
@@ -137,7 +136,7 @@ def _resizer(name, default_layout):
 
     Returns: the tensor.
     """
-    return or_operator("image." + name)(apply)
+    return apply
 
 
 resize1d, resize2d, resize3d = _resizer("resize1d", "NCW"), _resizer("resize2d", "NCHW"), _resizer("resize3d", "NCDHW")

@@ -3,7 +3,6 @@ from .. import te, tir
 from ..te.tensor import Tensor, as_expr
 from . import tag, utils
 from .transform import _injective
-from .utils import or_operator
 
 __all__ = ["adv_index", "cumprod", "cumsum", "einsum", "embed_grad", "gather", "gather_nd", "invert_permutation",
            "matrix_set_diag", "scatter_elements", "scatter_nd", "searchsorted", "sequence_mask", "take", "unravel_index"]
@@ -18,7 +17,6 @@ def _in_range(index, length, mode):
     return index
 
 
-@or_operator("take")
 def take(a, indices, axis=None, batch_dims=0, mode="clip"):
     """The elements at indices along an axis, or of the flattened tensor. `mode` says what an index that is out of range
     stands for: the nearest one ("clip"), one that is counted round ("wrap"), anything ("fast"), or NaN ("nan")."""
@@ -54,14 +52,12 @@ def _taken(a, own, index, length, mode):
     return tir.if_then_else(tir.all(index >= 0, index < length), a(*own), tir.const(float("nan"), a.dtype))
 
 
-@or_operator(None)
 def gather(data, axis, indices):
     """The elements whose position on an axis is that in a tensor of indices."""
     axis = utils.real_axis(data.ndim, axis)
     return _injective(list(indices.shape), lambda *i: data(*i[:axis], indices(*i), *i[axis + 1:]), "T_gather")
 
 
-@or_operator(None)
 def gather_nd(a, indices, batch_dims=0):
     """The elements, or parts, at the positions that the columns of a tensor of indices are."""
     count, batch_dims = utils.get_const_int(indices.shape[0]), utils.get_const_int(batch_dims)
@@ -77,7 +73,6 @@ def gather_nd(a, indices, batch_dims=0):
     return _injective(shape, value, "T_gather_nd")
 
 
-@or_operator(None)
 def adv_index(data, indices):
     """The elements at positions that tensors of indices, which are broadcast, give for the first axes."""
     from .broadcast import broadcast_shapes, element_at
@@ -92,7 +87,6 @@ def adv_index(data, indices):
     return _injective(shape, value, "advanced_index")
 
 
-@or_operator(None)
 def unravel_index(indices, shape):
     """The indices of elements by their positions in a flat array, as the rows of a tensor."""
     rows = utils.get_const_int(shape.shape[0])
@@ -113,7 +107,6 @@ def unravel_index(indices, shape):
     return _injective([rows, *indices.shape], value, "T_unravel")
 
 
-@or_operator(None)
 def sequence_mask(data, valid_length, mask_value=0, axis=0):
     """The elements before the length that each sequence has along an axis (0 or 1), another value from there on."""
     if axis not in (0, 1) or data.ndim < 2:
@@ -125,7 +118,6 @@ def sequence_mask(data, valid_length, mask_value=0, axis=0):
     return _injective(list(data.shape), value, "T_sequence_mask")
 
 
-@or_operator(None)
 def matrix_set_diag(data, diagonal, k=0, align="RIGHT_LEFT"):
     """Matrices with other elements on a diagonal, or on those from k[0] to k[1]."""
     k1, k2 = (k, k) if isinstance(k, int) else tuple(k) if len(k) == 2 else (k[0], k[0])
@@ -150,7 +142,6 @@ def matrix_set_diag(data, diagonal, k=0, align="RIGHT_LEFT"):
     return _injective(list(data.shape), value, "T_matrix_set_diag")
 
 
-@or_operator("einsum")
 def einsum(subscripts, *operand):
     """The sum of products that subscripts such as "ij,jk->ik" describe."""
     tensors = list(operand[0]) if len(operand) == 1 and isinstance(operand[0], (list, tuple)) else list(operand)
@@ -230,13 +221,11 @@ def _scan(name, data, axis, dtype, exclusive, function, start):
     return _by_loops(name, [data], data.shape, dtype, body)
 
 
-@or_operator("cumsum")
 def cumsum(data, axis=None, dtype=None, exclusive=None):
     """The sums of the elements up to each one along an axis, or of the flattened tensor; without it if exclusive."""
     return _scan("cumsum_generic", data, axis, dtype, exclusive, lambda a, b: a + b, 0)
 
 
-@or_operator("cumprod")
 def cumprod(data, axis=None, dtype=None, exclusive=None):
     """The products of the elements up to each one along an axis, or of the flattened tensor; without it if exclusive."""
     return _scan("cumprod_generic", data, axis, dtype, exclusive, lambda a, b: a * b, 1)
@@ -245,7 +234,6 @@ def cumprod(data, axis=None, dtype=None, exclusive=None):
 _UPDATES = {"update": lambda a, b: b, "add": lambda a, b: a + b, "mul": lambda a, b: a * b, "min": tir.min, "max": tir.max}
 
 
-@or_operator("scatter_elements")
 def scatter_elements(data, indices, updates, axis=0, reduction="update"):
     """The tensor with each update at the position on an axis that its index names, or combined with what is there."""
     if reduction not in _UPDATES:
@@ -266,7 +254,6 @@ def scatter_elements(data, indices, updates, axis=0, reduction="update"):
     return _by_loops("scatter_elements_generic", [data, indices, updates], data.shape, data.dtype, body)
 
 
-@or_operator("scatter_nd")
 def scatter_nd(data, indices, updates, mode="update"):
     """The tensor with each update at the position that a column of the indices is, or combined with what is there."""
     if mode not in _UPDATES:
@@ -287,7 +274,6 @@ def scatter_nd(data, indices, updates, mode="update"):
     return _by_loops("scatter_nd_generic", [data, indices, updates], data.shape, data.dtype, body)
 
 
-@or_operator(None)
 def invert_permutation(data):
     """The permutation that undoes a permutation."""
 
@@ -298,7 +284,6 @@ def invert_permutation(data):
     return _by_loops("invert_permutation", [data], data.shape, data.dtype, body)
 
 
-@or_operator(None)
 def embed_grad(grad, indices, weight):
     """The gradient of the rows that indices picked of a table, which is like `weight`."""
 
@@ -314,7 +299,6 @@ def embed_grad(grad, indices, weight):
     return _by_loops("embed_grad", [grad, indices], weight.shape, grad.dtype, body)
 
 
-@or_operator(None)
 def searchsorted(sorted_sequence, values, right=False, out_dtype="int64"):
     """The positions in sorted sequences before which values would be inserted: the last one of several if right."""
     length = sorted_sequence.shape[-1]

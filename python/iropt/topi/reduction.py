@@ -1,7 +1,6 @@
 """Reductions over axes."""
 from .. import te, tir
 from . import tag, utils
-from .utils import or_operator
 
 __all__ = ["all", "any", "argmax", "argmin", "collapse_sum", "max", "min", "prod", "sum"]
 
@@ -52,37 +51,31 @@ _max = tir.comm_reducer(lambda x, y: tir.Max(x, y), _least, "max")
 _min = tir.comm_reducer(lambda x, y: tir.Min(x, y), _greatest, "min")
 
 
-@or_operator("sum")
 def sum(data, axis=None, keepdims=False):  # pylint: disable=redefined-builtin
     """The sum over axes; over all of them for None. With keepdims, they stay with the length 1."""
     return _reduce(data, axis, keepdims, _or if data.dtype == "bool" else tir.sum)
 
 
-@or_operator("prod")
 def prod(data, axis=None, keepdims=False):
     """The product over axes."""
     return _reduce(data, axis, keepdims, _product)
 
 
-@or_operator("max")
 def max(data, axis=None, keepdims=False):  # pylint: disable=redefined-builtin
     """The maximum over axes."""
     return _reduce(data, axis, keepdims, _max)
 
 
-@or_operator("min")
 def min(data, axis=None, keepdims=False):  # pylint: disable=redefined-builtin
     """The minimum over axes."""
     return _reduce(data, axis, keepdims, _min)
 
 
-@or_operator(None)
 def all(data, axis=None, keepdims=False):  # pylint: disable=redefined-builtin
     """Whether all elements along axes are true."""
     return _reduce(data, axis, keepdims, _and)
 
 
-@or_operator(None)
 def any(data, axis=None, keepdims=False):  # pylint: disable=redefined-builtin
     """Whether an element along axes is true."""
     return _reduce(data, axis, keepdims, _or)
@@ -115,19 +108,16 @@ def _reduce_index(data, axis, keepdims, is_max, is_last):
     return te.compute(shape, lambda *i: found[0](*i), name, tag.COMM_REDUCE_IDX, varargs_names=names)
 
 
-@or_operator("argmax")
 def argmax(data, axis=None, keepdims=False, select_last_index=False):
     """The index of the greatest element along axes: the first one, or the last one, of several."""
     return _reduce_index(data, axis, keepdims, True, select_last_index)
 
 
-@or_operator("argmin")
 def argmin(data, axis=None, keepdims=False, select_last_index=False):
     """The index of the least element along axes: the first one, or the last one, of several."""
     return _reduce_index(data, axis, keepdims, False, select_last_index)
 
 
-@or_operator("collapse_sum_to")
 def collapse_sum(data, target_shape):
     """The sum over the dimensions that broadcasting from the target shape would repeat."""
     target_shape = list(target_shape)

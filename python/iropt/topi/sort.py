@@ -1,7 +1,6 @@
 """Functions that sort, by functions of the runtime."""
 from .. import te, tir
 from . import utils
-from .utils import or_operator
 
 __all__ = ["argsort", "sort", "topk"]
 
@@ -13,14 +12,12 @@ def _extern(function, name, data, shapes, dtypes, *args):
                      name=name, dtype=list(dtypes), in_buffers=[buffer], out_buffers=outs, tag=name)
 
 
-@or_operator("sort")
 def sort(data, axis=-1, is_ascend=1):
     """The elements along an axis in order."""
     return _extern("tvm.contrib.sort.sort", "sort_cpu", data, [data.shape], [data.dtype],
                    utils.real_axis(data.ndim, axis), bool(is_ascend))
 
 
-@or_operator("argsort")
 def argsort(data, valid_count=None, axis=-1, is_ascend=1, dtype="float32"):
     """The indices of the elements along an axis in order."""
     if valid_count is not None:
@@ -29,7 +26,6 @@ def argsort(data, valid_count=None, axis=-1, is_ascend=1, dtype="float32"):
                    bool(is_ascend))
 
 
-@or_operator("topk")
 def topk(data, k=1, axis=-1, ret_type="both", is_ascend=False, dtype="int64"):
     """The first k elements along an axis in order: the values, the indices, or both as a list."""
     if ret_type not in ("both", "values", "indices"):

@@ -1,7 +1,6 @@
 """Functions that rearrange elements."""
 from .. import te, tir
 from . import tag, utils
-from .utils import or_operator
 
 __all__ = ["concatenate", "const_vector", "dynamic_strided_slice", "expand_dims", "expand_like", "flip", "layout_transform",
            "matmul", "repeat", "reshape", "reverse_sequence", "sliding_window", "split", "squeeze", "stack", "strided_slice",
@@ -16,7 +15,6 @@ def _is_empty(shape):
     return any(dim == 0 for dim in utils.get_const_tuple(shape))
 
 
-@or_operator("expand_dims")
 def expand_dims(a, axis, num_newaxis=1):
     """The tensor with new axes of length 1 at a position."""
     axis = utils.real_axis(a.ndim + 1, axis)
@@ -25,7 +23,6 @@ def expand_dims(a, axis, num_newaxis=1):
                       varargs_names=utils.axis_names(len(shape)))
 
 
-@or_operator(None)
 def expand_like(a, shape_like, axis):
     """The tensor repeated along the given axes of another one."""
     axes = utils.real_axes(shape_like.ndim, axis)
@@ -35,7 +32,6 @@ def expand_like(a, shape_like, axis):
                       "T_expand_like", tag.BROADCAST)
 
 
-@or_operator("transpose")
 def transpose(a, axes=None):
     """The tensor with its axes in another order; reversed for None."""
     order = [utils.real_axis(a.ndim, axis) for axis in axes] if axes else list(reversed(range(a.ndim)))
@@ -45,14 +41,12 @@ def transpose(a, axes=None):
                       "T_transpose")
 
 
-@or_operator("flip")
 def flip(a, axis=0):
     """The tensor with the elements along an axis in reverse order."""
     axis = utils.real_axis(a.ndim, axis)
     return _injective(a.shape, lambda *i: a(*i[:axis], a.shape[axis] - 1 - i[axis], *i[axis + 1:]), "T_reverse_sequence")
 
 
-@or_operator(None)
 def reverse_sequence(a, seq_lengths, seq_axis=1, batch_axis=0):
     """The tensor with the first elements along an axis reversed, as many as the length for each batch says."""
     seq_axis, batch_axis = utils.real_axis(a.ndim, seq_axis), utils.real_axis(a.ndim, batch_axis)
@@ -65,7 +59,6 @@ def reverse_sequence(a, seq_lengths, seq_axis=1, batch_axis=0):
     return _injective(a.shape, value, "T_reverse_sequence")
 
 
-@or_operator("reshape")
 def reshape(a, newshape):
     """The tensor in another shape. One dimension may be -1: it is what the number of elements gives."""
     shape = list(newshape) if isinstance(newshape, (list, tuple)) else [newshape]
@@ -78,7 +71,6 @@ def reshape(a, newshape):
     return _injective(shape, lambda *i: a(*utils.unravel_index(utils.ravel_index(i, shape), a.shape)), "T_reshape")
 
 
-@or_operator("squeeze")
 def squeeze(a, axis=None):
     """The tensor without axes of length 1: the given ones, or all."""
     axes = utils.real_axes(a.ndim, axis) if axis is not None else [n for n, dim in enumerate(a.shape) if utils.is_one(dim)]
@@ -91,7 +83,6 @@ def squeeze(a, axis=None):
     return _injective(shape, value, "T_squeeze")
 
 
-@or_operator("concatenate")
 def concatenate(a_tuple, axis=0):
     """Tensors one after another along an axis."""
     inputs, axis = list(a_tuple), utils.real_axis(a_tuple[0].ndim, axis)
@@ -116,7 +107,6 @@ def sum_of(values):
     return total
 
 
-@or_operator("stack")
 def stack(tensors, axis):
     """Tensors of one shape along a new axis."""
     inputs, axis = list(tensors), utils.real_axis(tensors[0].ndim + 1, axis)
@@ -132,7 +122,6 @@ def stack(tensors, axis):
     return _injective(shape, value, "T_stack")
 
 
-@or_operator("split")
 def split(ary, indices_or_sections, axis=0):
     """The parts of a tensor between positions on an axis, or a number of equal parts."""
     axis = utils.real_axis(ary.ndim, axis)
@@ -156,7 +145,6 @@ def split(ary, indices_or_sections, axis=0):
     return [part(begin, end) for begin, end in zip(begins, ends)]
 
 
-@or_operator("repeat")
 def repeat(a, repeats, axis):
     """The tensor with each element along an axis repeated."""
     axis = utils.real_axis(a.ndim, axis)
@@ -166,7 +154,6 @@ def repeat(a, repeats, axis):
                       varargs_names=utils.axis_names(len(shape)))
 
 
-@or_operator("tile")
 def tile(a, reps):
     """The tensor repeated as a whole along each axis."""
     reps = list(reps) if isinstance(reps, (list, tuple)) else [reps]
@@ -179,7 +166,6 @@ def tile(a, reps):
                       "T_tile", tag.BROADCAST, varargs_names=utils.axis_names(len(shape)))
 
 
-@or_operator("where")
 def where(condition, x, y):
     """The elements of x where the condition is not 0, else those of y; shapes are broadcast."""
     from ..te.tensor import Tensor, as_expr
@@ -211,7 +197,6 @@ def _slice_of_axis(length, begin, end, stride):
     return first, utils.simplify(count), stride
 
 
-@or_operator("strided_slice")
 def strided_slice(a, begin, end, strides=None, axes=None, slice_mode="end"):
     """Every stride-th element from begin to end along axes, as slices of Python; in the mode "size", `end` has lengths."""
     begin, end = ([item] if not isinstance(item, (list, tuple)) else list(item) for item in (begin, end))
@@ -234,7 +219,6 @@ def strided_slice(a, begin, end, strides=None, axes=None, slice_mode="end"):
     return _injective(shape, value, "T_strided_slice_with_axes")
 
 
-@or_operator(None)
 def dynamic_strided_slice(a, begin, end, strides, output_shape):
     """Every stride-th element from begin on; begin and strides are tensors, and the shape of the result is given."""
 
@@ -251,7 +235,6 @@ def dynamic_strided_slice(a, begin, end, strides, output_shape):
     return _injective(list(output_shape), value, "T_strided_slice_dynamic")
 
 
-@or_operator("trilu")
 def trilu(data, k, upper):
     """The upper, or the lower, triangle of matrices from the k-th diagonal on; zeros elsewhere."""
     from ..te.tensor import Tensor
@@ -264,7 +247,6 @@ def trilu(data, k, upper):
     return te.compute(data.shape, value, "trilu", tag.ELEMWISE)
 
 
-@or_operator(None)
 def sliding_window(data, axis, window_shape, strides):
     """The windows that slide over the axes from a given one on: their positions, then their elements."""
     axis = utils.real_axis(data.ndim, axis)
@@ -276,7 +258,6 @@ def sliding_window(data, axis, window_shape, strides):
                       "T_sliding_window")
 
 
-@or_operator("matmul")
 def matmul(a, b, transp_a=False, transp_b=False):
     """The product of two matrices, each of which may be given transposed."""
     k = te.reduce_axis((0, a.shape[0 if transp_a else 1]), "k")
@@ -285,7 +266,6 @@ def matmul(a, b, transp_a=False, transp_b=False):
                                                   axis=k), "T_matmul", "matmul")
 
 
-@or_operator(None)
 def tensordot(a, b, axes):
     """The sum of products over the last axes of one and the first ones of another tensor, or over pairs of axes."""
     if isinstance(axes, int):
@@ -304,7 +284,6 @@ def tensordot(a, b, axes):
     return te.compute(shape, value, "T_tensordot", "matmul")
 
 
-@or_operator("layout_transform")
 def layout_transform(array, src_layout, dst_layout, schedule_rule="None"):
     """The tensor in another layout, such as "NCHW" to "NCHW4c"."""
     from .layout import convert
@@ -314,7 +293,6 @@ def layout_transform(array, src_layout, dst_layout, schedule_rule="None"):
     return _injective(shape, lambda *i: array(*position(i)), "T_layout_trans")
 
 
-@or_operator(None)
 def const_vector(vector, name="const_vector"):
     """A tensor of the elements of an array of one dimension."""
     row, dtype = list(vector), str(vector.dtype)

@@ -6,8 +6,6 @@ from .._core import native
 from ..arith import Analyzer
 from ..tir.expr import IntImm
 
-_TEXT = "_text_of_script_"
-
 
 def simplify(expr):
     """The simplified expression; a number stays one."""
@@ -93,26 +91,3 @@ def unravel_index(index, shape):
 def axis_names(ndim):
     """The names of the loops of functions that C++ defines in TVM."""
     return [f"ax{i}" for i in range(ndim)]
-
-
-def or_operator(name):
-    """A function that scripts can call: of texts, it is the operator of Relax that computes the same."""
-
-    def decorate(function):
-        @functools.wraps(function)
-        def call(*args, **kwargs):
-            if any(_is_text(arg) for arg in (*args, *kwargs.values())):
-                from . import relax_calls
-
-                return relax_calls.call(name, *args, **kwargs)
-            return function(*args, **kwargs)
-
-        return call
-
-    return decorate
-
-
-def _is_text(value):
-    if isinstance(value, (list, tuple)):
-        return any(map(_is_text, value))
-    return hasattr(value, _TEXT)

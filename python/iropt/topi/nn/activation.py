@@ -2,38 +2,32 @@
 from ... import te, tir
 from .. import tag, utils
 from ..elementwise import elementwise
-from ..utils import or_operator
 
 __all__ = ["fast_softmax", "leaky_relu", "log_softmax", "nll_loss", "prelu", "relu", "scale_shift_nchw", "scale_shift_nhwc",
            "softmax", "softmax_common"]
 
 
-@or_operator("nn.relu")
 def relu(x):
     """The elements that are not negative; 0 in place of others."""
     return elementwise(x, lambda v: tir.max(v, tir.const(0, v.dtype)))
 
 
-@or_operator("nn.leakyrelu")
 def leaky_relu(x, alpha):
     """The elements that are positive; others times a factor."""
     return elementwise(x, lambda v: tir.Select(v > tir.const(0, v.dtype), v, v * tir.const(alpha, v.dtype)))
 
 
-@or_operator("nn.prelu")
 def prelu(x, slope, axis=1):
     """The elements that are positive; others times the factor of their channel."""
     axis = utils.real_axis(x.ndim, axis)
     return te.compute(x.shape, lambda *i: tir.Select(x(*i) > 0, x(*i), x(*i) * slope(i[axis])))
 
 
-@or_operator(None)
 def scale_shift_nchw(Input, Scale, Shift):
     """The elements times the scale of their channel, plus its shift."""
     return te.compute(Input.shape, lambda b, c, i, j: Input[b, c, i, j] * Scale[c] + Shift[c], "ScaleShift")
 
 
-@or_operator(None)
 def scale_shift_nhwc(Input, Scale, Shift):
     """The elements times the scale of their channel, which is the last axis, plus its shift."""
     return te.compute(Input.shape, lambda b, i, j, c: Input[b, i, j, c] * Scale[c] + Shift[c], "ScaleShift")
@@ -59,19 +53,16 @@ def softmax_common(x, axis, use_fast_exp=False):
     return te.compute(x.shape, lambda *i: exp(*i) / expsum(*without(i)), "T_softmax_norm", attrs=attrs, tag="softmax_output")
 
 
-@or_operator("nn.softmax")
 def softmax(x, axis=-1):
     """The exponentials along an axis divided by their sum."""
     return softmax_common(x, axis)
 
 
-@or_operator(None)
 def fast_softmax(x, axis=-1):
     """As softmax; the intrinsic computes the exponentials, and no approximation."""
     return softmax_common(x, axis)
 
 
-@or_operator("nn.log_softmax")
 def log_softmax(x, axis=-1):
     """The logarithm of softmax."""
     axis = utils.real_axis(x.ndim, axis)
@@ -89,7 +80,6 @@ def log_softmax(x, axis=-1):
     return te.compute(x.shape, lambda *i: x(*i) - greatest(*without(i)) - tir.log(expsum(*without(i))), attrs={"axis": axis})
 
 
-@or_operator("nn.nll_loss")
 def nll_loss(predictions, targets, weights, reduction, ignore_index):
     """The negative predictions of targets, weighted: all, their sum, or their mean over the weights."""
     from ..broadcast import divide

@@ -1,7 +1,7 @@
 """Convolutions."""
 from ... import te, tir
 from .. import utils
-from ..utils import or_operator, pair
+from ..utils import pair
 from .padding import dilate, pad
 
 __all__ = ["conv", "conv1d", "conv1d_ncw", "conv1d_nwc", "conv1d_transpose_ncw", "conv2d", "conv2d_hwcn", "conv2d_nchw",
@@ -53,7 +53,6 @@ def _default_kernel(data_layout):
     return "OI" + space if data_layout.find("C") < data_layout.find(space[0]) else space + "IO"
 
 
-@or_operator(None)
 def conv(inp, filt, stride, padding, dilation, groups, data_layout, kernel_layout="", out_dtype=None,
          auto_scheduler_rewritten_layout=None, meta_schedule_original_shape=None, auto_scheduler_should_rewrite_layout=False):
     """The convolution of a tensor with filters, in one, two or three dimensions.
@@ -99,7 +98,6 @@ def conv(inp, filt, stride, padding, dilation, groups, data_layout, kernel_layou
                       _placed(["nn", "ff", "yy", "xx", "zz"][:dim + 2], data_order))
 
 
-@or_operator("nn.conv2d")
 def conv2d(data, kernel, strides, padding, dilation, data_layout="NCHW", kernel_layout="", out_dtype=None):
     """The convolution of images."""
     return conv(data, kernel, strides, padding, dilation, 1, data_layout, kernel_layout, out_dtype)
@@ -114,7 +112,7 @@ def _of_layout(name, layout, kernel_layout, free=False):
 
     convolve.__name__ = convolve.__qualname__ = name
     convolve.__doc__ = f"The convolution of a tensor in {layout} with filters in {kernel_layout}; see conv."
-    return or_operator(None)(convolve)
+    return convolve
 
 
 conv2d_nchw, conv2d_hwcn = _of_layout("conv2d_nchw", "NCHW", "OIHW"), _of_layout("conv2d_hwcn", "HWCN", "HWIO")
@@ -127,7 +125,7 @@ def _grouped(name, layout, kernel_layout):
 
     convolve.__name__ = convolve.__qualname__ = name
     convolve.__doc__ = f"The convolution by groups of channels of a tensor in {layout} with filters in {kernel_layout}."
-    return or_operator(None)(convolve)
+    return convolve
 
 
 group_conv2d_nchw, group_conv2d_nhwc = (_grouped("group_conv2d_nchw", "NCHW", "OIHW"),
@@ -136,13 +134,11 @@ group_conv1d_ncw, group_conv1d_nwc = (_grouped("group_conv1d_ncw", "NCW", "OIW")
                                       _grouped("group_conv1d_nwc", "NWC", "WIO"))
 
 
-@or_operator(None)
 def conv3d_ncdhw(Input, Filter, stride, padding, dilation, groups, out_dtype=None):
     """The convolution of volumes in NCDHW."""
     return conv(Input, Filter, stride, padding, dilation, groups, "NCDHW", "OIDHW", out_dtype)
 
 
-@or_operator(None)
 def conv3d_ndhwc(Input, Filter, stride, padding, dilation, groups, out_dtype="float32", auto_scheduler_rewritten_layout="",
                  meta_schedule_origin_shape=None):
     """The convolution of volumes in NDHWC."""
@@ -150,31 +146,26 @@ def conv3d_ndhwc(Input, Filter, stride, padding, dilation, groups, out_dtype="fl
     return conv(Input, Filter, stride, padding, dilation, groups, "NDHWC", "DHWIO", out_dtype)
 
 
-@or_operator("nn.conv1d")
 def conv1d(data, kernel, strides=1, padding="VALID", dilation=1, groups=1, data_layout="NCW", kernel_layout="", out_dtype=None):
     """The convolution of sequences."""
     return conv(data, kernel, strides, padding, dilation, groups, data_layout, kernel_layout, out_dtype)
 
 
-@or_operator(None)
 def conv1d_ncw(data, kernel, strides=1, padding="VALID", dilation=1, out_dtype=None):
     """The convolution of sequences in NCW."""
     return conv(data, kernel, strides, padding, dilation, 1, "NCW", "OIW", out_dtype)
 
 
-@or_operator(None)
 def conv1d_nwc(data, kernel, strides=1, padding="VALID", dilation=1, out_dtype=None):
     """The convolution of sequences in NWC."""
     return conv(data, kernel, strides, padding, dilation, 1, "NWC", "WIO", out_dtype)
 
 
-@or_operator(None)
 def depthwise_conv2d_nchw(Input, Filter, stride, padding, dilation, out_dtype=None):
     """The convolution of each channel of images in NCHW with several filters of its own."""
     return _depthwise(Input, Filter, stride, padding, dilation, out_dtype, "NCHW")
 
 
-@or_operator(None)
 def depthwise_conv2d_nhwc(Input, Filter, stride, padding, dilation, kernel_layout="HWOI", out_dtype=None):
     """The convolution of each channel of images in NHWC with several filters of its own."""
     return _depthwise(Input, Filter, stride, padding, dilation, out_dtype, "NHWC", kernel_layout)
@@ -235,25 +226,21 @@ def _transposed(data, kernel, stride, padding, out_dtype, output_padding, groups
     return te.compute(shape, value, tag=name, varargs_names=["b", "c", *"dhw"[3 - dim:]])
 
 
-@or_operator(None)
 def conv1d_transpose_ncw(data, kernel, stride, padding, out_dtype, output_padding):
     """The transposed convolution of sequences in NCW."""
     return _transposed(data, kernel, stride, padding, out_dtype, output_padding, 1, "conv1d_transpose_ncw")
 
 
-@or_operator(None)
 def conv2d_transpose_nchw(Input, Filter, strides, padding, out_dtype, output_padding):
     """The transposed convolution of images in NCHW."""
     return _transposed(Input, Filter, strides, padding, out_dtype, output_padding, 1, "conv2d_transpose_nchw")
 
 
-@or_operator(None)
 def group_conv2d_transpose_nchw(data, kernel, stride, padding, out_dtype, output_padding, groups):
     """The transposed convolution of images in NCHW by groups of channels."""
     return _transposed(data, kernel, stride, padding, out_dtype, output_padding, groups, "group_conv2d_transpose_nchw")
 
 
-@or_operator(None)
 def conv3d_transpose_ncdhw(Input, Filter, strides, padding, out_dtype, output_padding):
     """The transposed convolution of volumes in NCDHW."""
     return _transposed(Input, Filter, strides, padding, out_dtype, output_padding, 1, "conv3d_transpose_ncdhw")

@@ -2,7 +2,6 @@
 from ... import te, tir
 from .. import utils
 from ..broadcast import add
-from ..utils import or_operator
 
 __all__ = ["batch_matmul", "bias_add", "dense", "matmul"]
 
@@ -36,7 +35,6 @@ def _product(a, b, shape, transpose_a, transpose_b, out_dtype, name, tag, names=
     return te.compute(shape, value, name, tag, {"layout_free_placeholders": [b]}, names)
 
 
-@or_operator(None)
 def matmul(tensor_a, tensor_b, bias=None, out_dtype=None, transpose_a=False, transpose_b=False,
            auto_scheduler_rewritten_layout="", meta_schedule_original_shape=None):
     """Matrix products of operands, each of which may be given transposed, plus a bias of the columns."""
@@ -51,14 +49,12 @@ def matmul(tensor_a, tensor_b, bias=None, out_dtype=None, transpose_a=False, tra
     return result if bias is None else add(result, bias.astype(out_dtype) if bias.dtype != out_dtype else bias)
 
 
-@or_operator(None)
 def dense(data, weight, bias=None, out_dtype=None, auto_scheduler_rewritten_layout="", meta_schedule_original_shape=None):
     """The product of a matrix and of a transposed one, plus a bias."""
     del auto_scheduler_rewritten_layout, meta_schedule_original_shape
     return matmul(data, weight, bias, out_dtype, False, True)
 
 
-@or_operator(None)
 def batch_matmul(tensor_a, tensor_b, oshape=None, out_dtype=None, transpose_a=False, transpose_b=True,
                  auto_scheduler_rewritten_layout="", meta_schedule_original_shape=None):
     """The products of two lists of matrices, of which the second is given transposed unless told otherwise."""
@@ -69,7 +65,6 @@ def batch_matmul(tensor_a, tensor_b, oshape=None, out_dtype=None, transpose_a=Fa
                     f"T_batch_matmul_{_KINDS[bool(transpose_a), bool(transpose_b)]}", "batch_matmul", ["b", "i", "j"])
 
 
-@or_operator(None)
 def bias_add(data, bias, axis=1):
     """The tensor plus the bias of each channel."""
     from ..transform import expand_dims

@@ -5,7 +5,6 @@ from ..broadcast import add, divide, multiply, subtract
 from ..elementwise import cast, sqrt
 from ..reduction import sum as topi_sum
 from ..transform import reshape
-from ..utils import or_operator
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "lrn", "rms_norm"]
 
@@ -62,21 +61,18 @@ def _times(value, gamma, beta, at):
     return value + beta(*at) if beta is not None else value
 
 
-@or_operator("nn.layer_norm")
 def layer_norm(data, gamma, beta, axis, epsilon=1e-5):
     """The tensor normalized over axes, times gamma, plus beta, each of which may be None."""
     axes = utils.real_axes(data.ndim, axis)
     return _normalized(data, axes, epsilon, "T_layer_norm", lambda v, i: _times(v, gamma, beta, [i[n] for n in axes]))
 
 
-@or_operator("nn.instance_norm")
 def instance_norm(data, gamma, beta, channel_axis, axis, epsilon=1e-5):
     """The tensor normalized over axes, times gamma and plus beta of each channel."""
     axes, channel = utils.real_axes(data.ndim, axis), utils.real_axis(data.ndim, channel_axis)
     return _normalized(data, axes, epsilon, "T_instance_norm", lambda v, i: _times(v, gamma, beta, [i[channel]]))
 
 
-@or_operator("nn.group_norm")
 def group_norm(data, gamma, beta, num_groups, channel_axis, axes, epsilon=1e-5):
     """The tensor normalized over groups of channels and over axes, times gamma and plus beta of each channel."""
     channel = utils.real_axis(data.ndim, channel_axis)
@@ -90,7 +86,6 @@ def group_norm(data, gamma, beta, num_groups, channel_axis, axes, epsilon=1e-5):
     return reshape(normal, data.shape)
 
 
-@or_operator("nn.rms_norm")
 def rms_norm(data, weight, axis, epsilon=1e-5):
     """The tensor divided by the root of the mean of its squares over axes, times a weight."""
     wide = data.dtype if data.dtype == "float64" else "float32"
@@ -109,7 +104,6 @@ def rms_norm(data, weight, axis, epsilon=1e-5):
     return cast(result, data.dtype) if data.dtype != wide else result
 
 
-@or_operator("nn.batch_norm")
 def batch_norm(data, gamma, beta, moving_mean, moving_var, axis=None, epsilon=None, center=None, scale=None, training=None,
                momentum=None):
     """The tensor normalized by channels, and the new moving mean and variance, as a list of three tensors."""
@@ -132,7 +126,6 @@ def batch_norm(data, gamma, beta, moving_mean, moving_var, axis=None, epsilon=No
     return [out, *moved]
 
 
-@or_operator(None)
 def lrn(data, size, axis=1, alpha=0.0001, beta=0.75, bias=2):
     """The tensor divided by a power of the squares of its neighbors along an axis."""
     from .padding import pad

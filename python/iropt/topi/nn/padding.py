@@ -2,7 +2,6 @@
 from ... import te, tir
 from ...te.tensor import as_expr
 from .. import tag, utils
-from ..utils import or_operator
 
 __all__ = ["batch_to_space_nd", "depth_to_space", "dilate", "flatten", "mirror_pad", "pad", "space_to_batch_nd",
            "space_to_depth"]
@@ -16,7 +15,6 @@ def _is_zero(number):
     return isinstance(number, (int, tir.IntImm)) and int(number) == 0
 
 
-@or_operator(None)
 def pad(data, pad_before, pad_after=None, pad_value=0.0, name="PadInput", attrs=None):
     """The tensor with elements of a value before and after it along each axis."""
     pad_after = pad_after or pad_before
@@ -38,7 +36,6 @@ def pad(data, pad_before, pad_after=None, pad_value=0.0, name="PadInput", attrs=
     return te.compute(shape, padded, name, "injective,pad", attrs)
 
 
-@or_operator(None)
 def mirror_pad(data, pad_before, pad_after=None, mode="SYMMETRIC", name="MirrorPadInput"):
     """The tensor with its own elements, mirrored, around it: the border too ("SYMMETRIC"), or not ("REFLECT")."""
     pad_after = pad_after or pad_before
@@ -56,7 +53,6 @@ def mirror_pad(data, pad_before, pad_after=None, mode="SYMMETRIC", name="MirrorP
     return te.compute(shape, padded, name, "injective,pad")
 
 
-@or_operator(None)
 def dilate(data, strides, dilation_value=0.0, name="DilatedInput"):
     """The tensor with elements of a value between its elements along each axis."""
     if len(strides) != data.ndim:
@@ -77,7 +73,6 @@ def dilate(data, strides, dilation_value=0.0, name="DilatedInput"):
     return te.compute(shape, dilated, name, tag.INJECTIVE)
 
 
-@or_operator("flatten")
 def flatten(data):
     """The tensor with all axes but the first one as one."""
     rest = data.shape[1:]
@@ -96,7 +91,6 @@ def _ordered(values, layout):
     return [by_letter[letter] for letter in layout]
 
 
-@or_operator(None)
 def depth_to_space(data, block_size, layout="NCHW", mode="DCR"):
     """The tensor with channels moved into blocks of the image; the block comes first among channels in the mode "DCR"."""
     batch, channels, height, width = (data.shape[axis] for axis in _axes_of(layout))
@@ -112,7 +106,6 @@ def depth_to_space(data, block_size, layout="NCHW", mode="DCR"):
     return te.compute(shape, value, "depth_to_space", tag.INJECTIVE)
 
 
-@or_operator(None)
 def space_to_depth(data, block_size, layout="NCHW"):
     """The tensor with blocks of the image moved into channels."""
     batch, channels, height, width = (data.shape[axis] for axis in _axes_of(layout))
@@ -129,7 +122,6 @@ def space_to_depth(data, block_size, layout="NCHW"):
     return te.compute(shape, value, "space_to_depth", tag.INJECTIVE)
 
 
-@or_operator(None)
 def space_to_batch_nd(data, block_shape, pad_before, pad_after, pad_value=0.0):
     """The tensor, padded, with blocks of the axes after the first one moved into the first one."""
     from ..transform import reshape, transpose
@@ -146,7 +138,6 @@ def space_to_batch_nd(data, block_shape, pad_before, pad_after, pad_value=0.0):
     return reshape(moved, [batch, *moved.shape[count + 1:]])
 
 
-@or_operator(None)
 def batch_to_space_nd(data, block_shape, crop_begin_list, crop_end_list):
     """The tensor with parts of the first axis moved into blocks of the following ones, and then cropped."""
     from ..transform import reshape, strided_slice, transpose

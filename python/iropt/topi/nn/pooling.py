@@ -3,7 +3,6 @@ from ... import te, tir
 from .. import utils
 from ..layout import axes_of
 from ..reduction import _max
-from ..utils import or_operator
 from .padding import pad
 
 __all__ = ["adaptive_pool", "adaptive_pool1d", "adaptive_pool3d", "global_pool", "pool1d", "pool2d", "pool3d"]
@@ -83,13 +82,11 @@ def _pool(data, kernel, stride, dilation, padding, pool_type, ceil_mode, layout,
                       {"schedule_rule": "meta_schedule.pool_avg"}, names)
 
 
-@or_operator(None)
 def pool1d(data, kernel, stride, dilation, padding, pool_type, ceil_mode=False, layout="NCW", count_include_pad=True):
     """The maximum or the mean of windows of sequences; see pool2d."""
     return _pool(data, kernel, stride, dilation, padding, pool_type, ceil_mode, layout, count_include_pad)
 
 
-@or_operator("nn.pool2d")
 def pool2d(data, kernel, stride, dilation, padding, pool_type, ceil_mode=False, layout="NCHW", count_include_pad=True):
     """The maximum ("max") or the mean ("avg") of windows of images.
 
@@ -107,7 +104,6 @@ def pool2d(data, kernel, stride, dilation, padding, pool_type, ceil_mode=False, 
     return _pool(data, kernel, stride, dilation, padding, pool_type, ceil_mode, layout, count_include_pad)
 
 
-@or_operator(None)
 def pool3d(data, kernel, stride, dilation, padding, pool_type, ceil_mode=False, layout="NCDHW", count_include_pad=True):
     """The maximum or the mean of windows of volumes; see pool2d."""
     return _pool(data, kernel, stride, dilation, padding, pool_type, ceil_mode, layout, count_include_pad)
@@ -161,25 +157,21 @@ def _adaptive(data, output_size, pool_type, layout):
     return te.compute(shape, mean, what, "elemwise", attrs, names)
 
 
-@or_operator(None)
 def adaptive_pool(data, output_size, pool_type, layout="NCHW"):
     """The maximum or the mean of as many windows of images as the size of the result says."""
     return _adaptive(data, output_size, pool_type, layout)
 
 
-@or_operator(None)
 def adaptive_pool1d(data, output_size, pool_type, layout="NCW"):
     """The maximum or the mean of as many windows of sequences as the size of the result says."""
     return _adaptive(data, output_size, pool_type, layout)
 
 
-@or_operator(None)
 def adaptive_pool3d(data, output_size, pool_type, layout="NCDHW"):
     """The maximum or the mean of as many windows of volumes as the size of the result says."""
     return _adaptive(data, output_size, pool_type, layout)
 
 
-@or_operator(None)
 def global_pool(data, pool_type, layout="NCHW"):
     """The maximum or the mean of whole images."""
     return _adaptive(data, [1] * len(_spatial(layout)), pool_type, layout)

@@ -1,7 +1,6 @@
 """Images in other sizes, in the layouts of neural networks."""
 from .. import utils
 from ..layout import axes_of
-from ..utils import or_operator
 
 __all__ = ["upsampling", "upsampling3d"]
 
@@ -18,13 +17,11 @@ def _upsampled(data, scales, layout, method, align_corners, output_shape):
     return resize(data, sizes, layout, method, mode, "floor" if method == "nearest_neighbor" else "")
 
 
-@or_operator(None)
 def upsampling(data, scale_h, scale_w, layout="NCHW", method="nearest_neighbor", align_corners=False, output_shape=None):
     """Images that are larger by factors."""
     return _upsampled(data, [scale_h, scale_w], layout, method, align_corners, output_shape)
 
 
-@or_operator(None)
 def upsampling3d(data, scale_d, scale_h, scale_w, layout="NCDHW", method="nearest_neighbor",
                  coordinate_transformation_mode="half_pixel", output_shape=None):
     """Volumes that are larger by factors."""

@@ -1,11 +1,21 @@
 """The cache of keys and values of language models."""
 import enum
 
-from .... import PrimValue, TensorStructInfo
+from .... import ExternFunc, ObjectStructInfo, PrimValue, ShapeExpr, TensorStructInfo
 from .... import op as _op
 from ....block_builder import BlockBuilder
 from ..core import Object, Tensor
 from ._attention import attention_sequence_prefill as _attention_sequence_prefill  # noqa: F401
+from ._paged import attention_decode as _attention_decode
+from ._paged import attention_prefill as _attention_prefill
+from ._paged import attention_prefill_ragged as _attention_prefill_ragged
+from ._paged import tree_attn, tree_attn_with_paged_kv_cache
+from ._pages import compact_kv_copy as _compact_kv_copy
+from ._pages import copy_single_page as _copy_single_page
+from ._pages import kv_cache_debug_get_kv as _kv_cache_debug_get_kv
+from ._pages import kv_cache_transpose_append as _kv_cache_transpose_append
+from ._pages import merge_state_inplace as _merge_state_inplace
+from .position_embedding import llama_rope_with_position_map
 
 
 class RopeMode(enum.IntEnum):
@@ -19,17 +29,20 @@ class RopeMode(enum.IntEnum):
 class PagedKVCache(Object):
     """A cache in pages, for batches of sequences of different lengths. Its functions are called by their packed names."""
 
-    def attention_with_fused_qkv(self, layer_id, qkv, num_qo_heads, attn_score_scaling_factor=1.0):
+    extern_mods = ()
+
+    def attention_with_fused_qkv(self, layer_id, qkv, num_qo_heads, attn_score_scaling_factor=1.0, *, sm_scale=None):
         """Stores keys and values of a layer, and computes attention over all that the cache has.
 
         qkv: (batch, sequence, heads of queries, keys and values, size of a head).
+        sm_scale: the factor of scores, in newer versions; attn_score_scaling_factor of older ones comes on top of their own.
         Returns the result for each query, (batch, sequence, num_qo_heads, size of a head).
         """
         batch, length, heads, size = qkv.shape
         flat = qkv.reshape(batch * length, heads, size)
         call = _op.call_dps_packed(
             "vm.builtin.attention_kv_cache_attention_with_fused_qkv",
-            [self._expr, PrimValue(layer_id), PrimValue(_float(attn_score_scaling_factor)), flat._expr],
+            [self._expr, PrimValue(layer_id), PrimValue(_float(attn_score_scaling_factor if sm_scale is None else sm_scale)), flat._expr],
             TensorStructInfo((batch * length, num_qo_heads, size), qkv.dtype))
         return Tensor(_expr=BlockBuilder.current().emit(call)).reshape(batch, length, num_qo_heads, size)
 
@@ -46,17 +59,85 @@ def _float(value):
     return tir.FloatImm("float64", float(value)) if isinstance(value, (int, float)) else value
 
 
-def _needs_kernels(name):
-    class Cache(PagedKVCache):
-        """A cache whose kernels of attention are those of TVM, which are not a part of iropt."""
+class _Kernels:
+    """The PrimFuncs of a cache, as functions of the module that is built."""
 
-        def __init__(self, *args, **kwargs):
-            del args, kwargs
-            raise NotImplementedError(f"{name} needs TVM's kernels of attention, which are not a part of iropt")
+    def __init__(self, h_kv, h_q, d, dtype, rope_scaling, target):
+        self.builder = BlockBuilder.current()
+        self.heads, self.rope_scaling, self.target = (h_kv, h_q, d, dtype), rope_scaling, target
 
-    Cache.__name__ = Cache.__qualname__ = name
-    return Cache
+    def add(self, function, name):
+        return self.builder.add_func(function, name)
+
+    def sliding(self, make, name, sliding):
+        """A kernel of attention over pages."""
+        name += "_sliding_window" if sliding else ""
+        return self.add(make(*self.heads, sliding, self.rope_scaling, self.target), name)
+
+    def attention(self, make, name):
+        return self.add(make(*self.heads, self.rope_scaling, self.target), name)
 
 
-FlashInferPagedKVCache = _needs_kernels("FlashInferPagedKVCache")
-TIRPagedKVCache = _needs_kernels("TIRPagedKVCache")
+class _CreatedCache(PagedKVCache):
+    """A cache that is made for a batch of sequences, by a packed function that gets its sizes and kernels."""
+
+    _function = None
+
+    def __init__(self, max_batch_size, max_total_seq_len, prefill_chunk_size, page_size, support_sliding_window,
+                 layer_partition, num_hidden_layers, num_attention_heads, num_key_value_heads, head_dim, rope_mode, rope_scale,
+                 rope_theta, rope_scaling, rope_ext_factors, rotary_dim, dtype, target, name="paged_kv_cache"):
+        dtype = str(dtype)
+        kernels = _Kernels(num_key_value_heads, num_attention_heads, head_dim, dtype, rope_scaling, target)
+        h_kv, h_q = num_key_value_heads, num_attention_heads
+        rotary = llama_rope_with_position_map(rope_theta, rope_scale, head_dim, h_q, h_kv, dtype, rope_scaling, rotary_dim)
+        args = [
+            ShapeExpr([max_batch_size, max_total_seq_len, prefill_chunk_size, page_size, support_sliding_window]),
+            layer_partition, *[PrimValue(value) for value in (h_q, h_kv, head_dim, int(rope_mode), rope_scale, rope_theta)],
+            _op.zeros((), dtype),
+            kernels.add(_kv_cache_transpose_append(h_kv, head_dim, dtype), "kv_cache_transpose_append"),
+            *self._attention(kernels),
+            kernels.add(rotary, "tir_split_rotary"),
+            kernels.add(_copy_single_page(h_kv, page_size, head_dim, dtype), "kv_cache_copy_single_page"),
+            kernels.add(_kv_cache_debug_get_kv(num_hidden_layers, h_kv, head_dim, dtype), "kv_cache_debug_get_kv"),
+            kernels.add(_compact_kv_copy(h_kv, head_dim, dtype), "kv_cache_compact_kv_copy"),
+            kernels.attention(tree_attn, "tir_attention_prefill_with_tree_mask"),
+            kernels.attention(tree_attn_with_paged_kv_cache, "tir_attention_prefill_with_tree_mask_with_paged_kv_cache"),
+            rope_ext_factors,
+        ]
+        super().__init__(_expr=_op.call_pure_packed(self._function, *args, sinfo_args=ObjectStructInfo()), _name=name)
+
+
+class TIRPagedKVCache(_CreatedCache):
+    """A cache whose kernels of attention are PrimFuncs."""
+
+    _function = "vm.builtin.paged_attention_kv_cache_create_reduced"
+
+    @staticmethod
+    def _attention(kernels):
+        h_kv, h_q, d, dtype = kernels.heads
+        del h_kv
+        return [
+            *[kernels.sliding(make, name, sliding) for sliding in (False, True)
+              for make, name in ((_attention_prefill, "tir_attention_prefill"), (_attention_decode, "tir_attention_decode"))],
+            kernels.attention(_attention_prefill_ragged, "tir_attention_prefill_ragged"),
+            kernels.add(_merge_state_inplace(h_q, d, dtype), "tir_attention_merge_state"),
+        ]
+
+
+class FlashInferPagedKVCache(_CreatedCache):
+    """A cache whose kernels of attention are those of FlashInfer, by their names; those for sliding windows are PrimFuncs."""
+
+    _function = "vm.builtin.paged_attention_kv_cache_create"
+
+    @staticmethod
+    def _attention(kernels):
+        prefix = "flashinfer."
+        ragged, paged, decode = (f"{prefix}attention_kernel_{kind}" for kind in (
+            "prefill_with_ragged_kv_cache", "prefill_with_paged_kv_cache", "decode_with_paged_kv_cache"))
+        plans = [name + step for name in (ragged, paged, decode) for step in ("_begin_forward", "_end_forward")]
+        return [
+            ExternFunc(paged), ExternFunc(decode),
+            kernels.sliding(_attention_prefill, "tir_attention_prefill", True),
+            kernels.sliding(_attention_decode, "tir_attention_decode", True),
+            *[ExternFunc(name) for name in (ragged, *plans, prefix + "merge_state_in_place")],
+        ]
