@@ -21,7 +21,7 @@ _SHORT = {f"{name[:6].lower()}_{name[6:].lower()}": code for name, code in DataT
 _FORM = re.compile(r"(e4m3_float|e5m2_float|bfloat|float|uint|int|bool|handle)(\d*)(?:x(\d+|vscalex\d+))?")
 _SHORT_FORM = re.compile(r"(float(\d)_\w+?)(?:x(\d+))?")
 # Numbers have 32 bits unless a dtype says otherwise.
-_DEFAULT_BITS = {"bool": 1, "handle": 64}
+_DEFAULT_BITS = {"bool": 1, "handle": 64, "bfloat": 16}
 
 
 class DataType(str):

@@ -7,6 +7,7 @@ places. Names of modules become the three prefixes of scripts.
 import ast
 import builtins
 import copy
+import types
 
 from . import _core
 from ._core import native
@@ -242,6 +243,9 @@ class _Substitution(ast.NodeVisitor):
         kind = self.kind(node)
         if kind == self.CAPTURED:
             value = self.value(node)
+            if isinstance(node, ast.Name) and isinstance(value, types.LambdaType) and value.__name__ == "<lambda>":
+                self.replace(node, f"({_text_of_lambda(value)})")
+                return
             if value is not Unprintable:
                 try:
                     text = self.text_of(value)
@@ -426,6 +430,15 @@ def _declaration(var):
     from . import tir
 
     return f"T.{var.dtype}(is_size_var=True)" if isinstance(var, tir.SizeVar) else f"T.{var.dtype}()"
+
+
+def _text_of_lambda(function):
+    """The text of a function of indices, such as that of R.layout_transform."""
+    from .tir import IndexMap
+
+    index_map = IndexMap.from_func(function)
+    names = ", ".join(var.name for var in index_map.initial_indices)
+    return f"lambda {names}: ({', '.join(str(index) for index in index_map.final_indices)},)"
 
 
 def _is_atom(value):

@@ -18,6 +18,7 @@ import sys
 import types
 
 from ._core import Error
+from .script._names import Name
 
 _ALIASES = {
     "iropt._tvm_ffi": ["tvm_ffi"],
@@ -68,6 +69,9 @@ _ALIASES = {
     "iropt.script": ["script", "script.parser"],
     "iropt.script.ir": ["script.ir", "script.parser.ir"],
     "iropt.script.tir": ["script.tir", "script.parser.tir", "script.tirx", "script.parser.tirx"],
+    "iropt.script.ir_builder": ["script.ir_builder", "script.ir_builder.base"],
+    "iropt.script.relax_builder": ["script.ir_builder.relax", "script.ir_builder.relax.ir"],
+    "iropt.script.relax_entry": ["script.parser.relax.entry"],
     "iropt.script.relax": ["script.relax", "script.parser.relax"],
     "iropt.target": ["target", "target.target"],
     "iropt.runtime": ["nd", "runtime", "runtime.ndarray", "runtime.object", "runtime.container", "_ffi.runtime_ctypes"],
@@ -152,7 +156,8 @@ class _Alias(_Module):
             return f"{_chosen_version or _seen_version()}.0"
         source = self.__dict__.get("_source_")
         found = getattr(source, name, None) if f"{self.__name__}.{name}" in _sources() else None
-        if isinstance(found, types.ModuleType):
+        # Prefixes of scripts have a text for every name.
+        if isinstance(found, (types.ModuleType, Name)):
             return self._find_(name)
         try:
             return getattr(source, name)

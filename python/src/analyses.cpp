@@ -234,6 +234,12 @@ void AddAnalyses(py::module_& m) {
   m.def("children", &Children);
   m.def("free_vars", &FreePrimVars);
   m.def("defined_sym_vars", &DefinedSymVars);
+  m.def("type_lca", [](const NodeRef& a, const NodeRef& b) {
+    Build build;
+    build.Use(a.keep);
+    build.Use(b.keep);
+    return build.Made(TypeLCA(To<Type>(a.node), To<Type>(b.node), build.arena()));
+  });
   m.def("is_base_of", [](const NodeRef& base, const NodeRef& derived) {
     return IsBaseOf(To<Type>(base.node), To<Type>(derived.node));
   });

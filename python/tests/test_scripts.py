@@ -297,3 +297,14 @@ def test_emit_te_of_functions_of_the_program():
     assert sorted(name.name for name in Module.keys()) == ["add", "main", "square", "twos"]
     x = np.random.default_rng(0).normal(size=(2, 3)).astype("float32")
     np.testing.assert_allclose(np.asarray(iropt.run(Module, "main", x)), x**2 + np.exp(x) ** 2 + 2, rtol=1e-5)
+
+
+def test_functions_of_indices_are_captured():
+    by_blocks = lambda i, j: (j // 4, i, j % 4)  # noqa: E731
+
+    @R.function(private=True)
+    def func(x: R.Tensor((2, 8), "float32")):
+        gv = R.layout_transform(x, index_map=by_blocks)
+        return gv
+
+    assert [dim.value for dim in func.ret_struct_info.shape] == [2, 2, 4]

@@ -1,7 +1,9 @@
 """Analyses of the graph level."""
-from .. import _newer, ir
+from .. import _newer, ir, tir
 from .._core import Array, native
-from .expr import Call, DataflowVar, Expr, Function, MatchCast, Var, VarBinding
+from ..arith import Analyzer
+from .expr import (Call, DataflowVar, Expr, FuncStructInfo, Function, MatchCast, PrimStructInfo, ShapeExpr, ShapeStructInfo,  # noqa: F401
+                   TensorStructInfo, TupleStructInfo, Var, VarBinding)
 
 
 def well_formed(obj, check_struct_info=True):
@@ -106,8 +108,136 @@ def has_reshape_pattern(func):
     return native.has_reshape_pattern(func)
 
 
+def struct_info_lca(lhs, rhs):
+    """The most precise type that both types are."""
+    return native.type_lca(lhs, rhs)
+
+
+# ---- Symbolic variables
+
+
 def definable_tir_vars_in_struct_info(info):
     return native.defined_sym_vars(info)
+
+
+def tir_vars_in_struct_info(info):
+    """The symbolic variables of a type."""
+    return _unique(var for dim in _scalars(info) for var in native.free_vars(dim))
+
+
+def _scalars(info):
+    """The scalar expressions of a type."""
+    if isinstance(info, TensorStructInfo):
+        return list(info.dims) if info.known else []
+    if isinstance(info, ShapeStructInfo):
+        return list(info.values) if info.known else []
+    if isinstance(info, PrimStructInfo):
+        return [] if info.value is None else [info.value]
+    parts = []
+    if isinstance(info, TupleStructInfo):
+        parts = info.fields
+    elif isinstance(info, FuncStructInfo):
+        parts = [*(info.params or ()), *([] if info.ret is None else [info.ret])]
+    return [scalar for part in parts for scalar in _scalars(part)]
+
+
+def defined_symbolic_vars(func):
+    """The symbolic variables that parameters and match_cast define."""
+    types = [param.type for param in func.params]
+    types += [value.struct_info for value in _nodes(func) if isinstance(value, MatchCast)]
+    return _unique(var for info in types if info is not None for var in native.defined_sym_vars(info))
+
+
+def free_symbolic_vars(func):
+    """The symbolic variables that a function uses and does not define."""
+    defined = {native.node_id(var) for var in defined_symbolic_vars(func)}
+    return _unique(var for var in _used_symbolic_vars(func) if native.node_id(var) not in defined)
+
+
+def _used_symbolic_vars(func):
+    for value in [*func.params, *_nodes(func.body)]:
+        if isinstance(value, Expr) and value.type is not None:
+            yield from tir_vars_in_struct_info(value.type)
+        if isinstance(value, tir.PrimExpr):
+            yield from native.free_vars(value)
+
+
+def erase_to_well_defined(sinfo, shape_var_map=None, var_map=None):
+    """A type without what is not known outside of a scope: variables that the maps have not are unknown, others are replaced."""
+    shape_var_map, var_map = shape_var_map or {}, var_map or {}
+
+    def erase(info):
+        if isinstance(info, TensorStructInfo):
+            shape = info.shape
+            if isinstance(shape, ShapeExpr):
+                shape = replaced(shape.values)
+            elif shape is not None:
+                shape = var_map.get(shape)
+            return TensorStructInfo(shape, info.dtype, info.vdevice, ndim=info.ndim if shape is None else -1)
+        if isinstance(info, ShapeStructInfo):
+            values = replaced(info.values) if info.known else None
+            return ShapeStructInfo(values, info.ndim if values is None else -1)
+        if isinstance(info, PrimStructInfo):
+            values = None if info.value is None else replaced([info.value])
+            return PrimStructInfo(info.dtype) if values is None else PrimStructInfo(value=values[0])
+        if isinstance(info, TupleStructInfo):
+            return TupleStructInfo([erase(field) for field in info.fields])
+        return info
+
+    def replaced(dims):
+        if any(var not in shape_var_map for dim in dims for var in native.free_vars(dim)):
+            return None
+        return [Analyzer().simplify(tir.stmt_functor.substitute(dim, shape_var_map)) for dim in dims]
+
+    return erase(sinfo)
+
+
+# ---- Functions
+
+
+def detect_recursion(mod):
+    """The groups of functions of Relax that call each other, or themselves."""
+    calls = {name.name: [var.name for var in all_global_vars(func)] for name, func in mod.items() if isinstance(func, Function)}
+    reached = {}
+    for name in calls:
+        found, stack = set(), list(calls[name])
+        while stack:
+            callee = stack.pop()
+            if callee in calls and callee not in found:
+                found.add(callee)
+                stack += calls[callee]
+        reached[name] = found
+    groups = []
+    for name in calls:
+        if name in reached[name] and not any(name in group for group in groups):
+            groups.append([other for other in calls if other == name or (other in reached[name] and name in reached[other])])
+    return [[ir.GlobalVar(name) for name in group] for group in groups]
+
+
+def computable_at_compile_time(func):
+    """The parameters that are not inputs (the attribute num_input counts these), and what is computed of such alone."""
+    count = func.attrs.get("num_input") if func.attrs is not None else None
+    if count is None:
+        return Array()
+    known = {native.node_id(param): param for param in func.params[int(count):]}
+    symbols = {native.node_id(var) for param in func.params[int(count):] for var in tir_vars_in_struct_info(param.struct_info)}
+    for block in func.body.blocks:
+        for binding in block.bindings:
+            used = [native.node_id(var) for var in free_vars(binding.value)]
+            is_known = all(var in known for var in used) and not contains_impure_call(binding.value)
+            if is_known and isinstance(binding, MatchCast):
+                symbols |= {native.node_id(var) for var in tir_vars_in_struct_info(binding.struct_info)}
+            if is_known and all(native.node_id(var) in symbols for var in _symbols_of(binding)):
+                known[native.node_id(binding.var)] = binding.var
+    return Array(known.values())
+
+
+def _symbols_of(binding):
+    found = [] if binding.var.type is None else list(tir_vars_in_struct_info(binding.var.type))
+    for value in _nodes(binding.value):
+        if isinstance(value, tir.PrimExpr):
+            found += native.free_vars(value)
+    return found
 
 
 _newer.add_names("relax.analysis", globals())

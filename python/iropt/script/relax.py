@@ -124,6 +124,11 @@ for _value in (const, shape, str, dtype, prim_value, ExternFunc):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
+    from . import ir_builder
+
+    # In the scope of an IRBuilder, statements of scripts are calls.
+    if ir_builder.IRBuilder.is_in_scope() and name in ir_builder.STATEMENTS:
+        return ir_builder.STATEMENTS[name]
     try:
         return getattr(_relax.op, name)
     except AttributeError:
