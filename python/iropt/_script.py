@@ -383,6 +383,17 @@ class _Substitution(ast.NodeVisitor):
                         arguments.append(f"{keyword.arg}={ast.unparse(keyword.value)}")
             self.replace(decorator, _DECORATORS[name] + (f"({', '.join(arguments)})" if arguments else ""))
 
+    def visit_Assign(self, node):
+        """A variable that a function of Python makes for a name, off = te.var("off"), is one that the script declares."""
+        from . import tir
+
+        is_call = len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Call)
+        made = self.value(node.value) if is_call and self.kind(node.value) == self.CAPTURED else None
+        if isinstance(made, tir.Var):
+            self.replace(node.value, _declaration(made))
+        else:
+            self.generic_visit(node)
+
     def visit_Nonlocal(self, node):
         self.replace(node, "pass")
 

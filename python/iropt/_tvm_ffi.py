@@ -8,7 +8,7 @@ from .ir.base import DictAttrs
 from .ir.structure import structural_equal, structural_hash  # noqa: F401
 from .packed import list_global_func_names, remove_global_func  # noqa: F401
 from .runtime import Device as device  # noqa: F401
-from .runtime import Device, Shape, Tensor  # noqa: F401
+from .runtime import Device, Shape, Tensor, from_dlpack  # noqa: F401
 
 Object = Node
 List = Array

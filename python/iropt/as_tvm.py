@@ -43,7 +43,9 @@ _ALIASES = {
     "iropt.relax.utils": ["relax.utils"],
     "iropt.relax.vm_build": ["relax.vm", "relax.vm_build", "relax.pipeline"],
     "iropt.executable": ["runtime.module", "driver", "driver.build_module"],
-    "iropt.contrib": ["contrib.utils"],
+    "iropt.contrib": ["contrib.utils", "support.utils"],
+    "iropt.clang": ["contrib.clang", "support.clang"],
+    "iropt.rpc": ["rpc"],
     "iropt.relax.py_module": ["relax.base_py_module"],
     "iropt.packed": ["_ffi.registry"],
     "iropt.relay": ["relay"],
@@ -76,6 +78,7 @@ _ALIASES = {
     "iropt.target": ["target", "target.target"],
     "iropt.runtime": ["nd", "runtime", "runtime.ndarray", "runtime.object", "runtime.container", "_ffi.runtime_ctypes"],
     "iropt.testing": ["testing", "testing.utils"],
+    "iropt.testing.plugin": ["testing.plugin"],
     "iropt.arith": ["arith", "arith.analyzer", "arith.iter_affine_map"],
     "iropt.arith.int_set": ["arith.int_set"],
     "iropt.dlight": ["dlight", "s_tir.dlight"],
@@ -138,7 +141,8 @@ class _Module(types.ModuleType):
         full_name = f"{self.__name__}.{name}"
         if full_name in _sources() or (full_name.removeprefix("tvm.") in _names() and _has(full_name)):
             return importlib.import_module(full_name)
-        if not name.startswith("_") and _has(self.__name__, name):
+        # What pytest asks its plugins for is not a name of TVM.
+        if not name.startswith(("_", "pytest_")) and _has(self.__name__, name):
             return Missing(full_name)
         raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
 

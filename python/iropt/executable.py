@@ -8,11 +8,11 @@ import statistics
 import time
 import zipfile
 
-from ._core import Error
+from ._core import Array, Error
 from .ir import IRModule
 from .ir.transform import Pass
 from .running import Function
-from .runtime import Device, NDArray
+from .runtime import Device, NDArray, ShapeTuple
 
 _ARCHIVE_ENTRY = "iropt.json"
 
@@ -72,7 +72,12 @@ class Module:
     def _names(self):
         return [name.name for name in self.ir_mod.keys()]
 
+    # The name that get_function knows the entry function by, too.
+    entry_name = "__tvm_main__"
+
     def _find(self, name):
+        if name == self.entry_name:
+            return "main" if self._find("main") else self._names()[0]
         for variable, func in self.ir_mod.items():
             symbol = func.attrs.get("global_symbol") if func.attrs is not None else None
             if name in (variable.name, symbol):
@@ -99,9 +104,8 @@ class Module:
 
     @property
     def entry_func(self):
-        """The function `main`, or the only one."""
-        name = "main" if self._find("main") else self._names()[0]
-        return self.get_function(name)
+        """The function `main`, or the first one."""
+        return self.get_function(self.entry_name)
 
     def __call__(self, *args):
         return self.entry_func(*args)
@@ -133,6 +137,11 @@ class Module:
         return f"<module with {', '.join(self._names())}>"
 
 
+def _listed(result):
+    """The result of a call with lists of the IR as tuples."""
+    return Array(_listed(item) for item in result) if isinstance(result, tuple) and not isinstance(result, ShapeTuple) else result
+
+
 class _Callable(Function):
     """A function of a built module."""
 
@@ -147,7 +156,7 @@ class _Callable(Function):
         result = super().__call__(*args)
         # Who gives the outputs gets them as arguments.
         is_complete = isinstance(func, PrimFunc) and len(args) == len(func.params)
-        return None if is_complete and isinstance(result, (NDArray, tuple)) else result
+        return None if is_complete and isinstance(result, (NDArray, tuple)) else _listed(result)
 
     def time_evaluator(self, number=10, repeat=1, min_repeat_ms=0):
         return time_evaluator(self, number, repeat, min_repeat_ms)

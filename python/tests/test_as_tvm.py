@@ -127,3 +127,19 @@ tvm_ffi.register_global_func("py_test.twice", lambda x: 2 * x)
 tvm_ffi.init_ffi_api("py_test", __name__)
 print(twice(4), tvm_ffi.structural_equal(tvm.tir.const(1, "int32"), tvm.tir.const(1, "int32")))
 """) == "8 (1, 2) 2\n8 True\n"
+
+
+def test_conftest_of_the_whole_repository_is_honoured(tmp_path):
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["tvm.testing.plugin"]\n')
+    (tmp_path / ("test_parameters" + ".py")).write_text("""
+import tvm.testing
+
+a, b = tvm.testing.parameters((1, 2), (3, 4))
+
+
+def test_pairs(a, b):
+    assert (a, b) in [(1, 2), (3, 4)]
+""")
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "iropt.testing.plugin", "-p", "no:cacheprovider", "."],
+                          cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "2 passed" in done.stdout

@@ -234,3 +234,36 @@ def test_devices():
     assert str(tvm.device("cuda:1")) == "cuda(1)" and tvm.device("llvm", 0) == tvm.cpu()
     with pytest.raises(ValueError, match="unknown kind"):
         tvm.device("other")
+
+
+def test_entry_function_has_a_name():
+    rt_mod = tvm.build(iropt.IRModule({"main": Loops["add1"]}), target="llvm")
+    a, b = runtime.array(np.arange(4, dtype="float32")), runtime.empty((4,), "float32")
+    assert rt_mod.time_evaluator(rt_mod.entry_name, tvm.cpu(), number=1)(a, b).mean > 0
+    np.testing.assert_array_equal(b.numpy(), [1, 2, 3, 4])
+
+
+def test_several_results_are_a_list_of_the_ir():
+    @I.ir_module
+    class Two:
+        @R.function
+        def main(x: R.Tensor((2,), "float32")):
+            return (R.add(x, x), (x,))
+
+    result = relax.VirtualMachine(relax.build(Two))["main"](np.ones(2, "float32"))
+    assert isinstance(result, ir.Array) and isinstance(result[1], ir.Array)
+    np.testing.assert_array_equal(result[0].numpy(), [2, 2])
+
+
+def test_local_session(tmp_path):
+    from iropt import rpc
+
+    path = tmp_path / "lib.tar"
+    tvm.build(Loops, target="llvm").export_library(str(path))
+    session = rpc.LocalSession()
+    session.upload(str(path))
+    a, b = runtime.array(np.zeros(4, "float32"), session.cpu()), runtime.empty((4,), "float32")
+    session.load_module("lib.tar")["add1"](a, b)
+    np.testing.assert_array_equal(b.numpy(), np.ones(4))
+    with pytest.raises(NotImplementedError, match="rpc.connect"):
+        rpc.connect("host", 9090)

@@ -260,7 +260,7 @@ def test_params_are_detached():
 
 def test_torch_says_what_to_do():
     with pytest.raises(NotImplementedError, match="torch.onnx.export"):
-        relax.frontend.torch.from_exported_program(None)
+        relax.frontend.torch.from_fx(None)
 
 
 def test_constants_are_narrow_by_default():

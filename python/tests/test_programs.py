@@ -62,9 +62,9 @@ relay.testing.resnet.get_workload()
 
 
 def test_what_is_missing_is_named(tmp_path):
-    result = run_as_tvm(tmp_path, "from tvm import meta_schedule as ms\nprint('imported')\nms.tune_tir(None)\n")
+    result = run_as_tvm(tmp_path, "from tvm import auto_scheduler\nprint('imported')\nauto_scheduler.auto_schedule(None)\n")
     assert result.stdout == "imported\n"
-    assert "tvm.meta_schedule.tune_tir is not a part of iropt" in result.stderr
+    assert "tvm.auto_scheduler.auto_schedule is not a part of iropt" in result.stderr
 
 
 def test_import_is_quick():

@@ -308,3 +308,19 @@ def test_functions_of_indices_are_captured():
         return gv
 
     assert [dim.value for dim in func.ret_struct_info.shape] == [2, 2, 4]
+
+
+def test_variables_that_functions_of_python_make_are_declared():
+    from iropt import te
+
+    @T.prim_func
+    def func(a: T.handle, b: T.handle):
+        offset = te.var("elem_offset")
+        size = te.size_var("n", "int64")
+        A = T.match_buffer(a, (16,), elem_offset=offset)
+        B = T.match_buffer(b, (size,))
+        T.evaluate(offset)
+        B[0] = A[0]
+
+    assert func.buffer_map[func.params[0]].elem_offset.name == "offset"
+    assert func.buffer_map[func.params[1]].shape[0].dtype == "int64"

@@ -144,6 +144,12 @@ def call_pure_packed(func, *args, sinfo_args):
     return native.call_op("relax.call_pure_packed", func, *args, sinfo_args=_types(sinfo_args))
 
 
+def linear(data, weight, bias=None, out_dtype=None):
+    """The product of data with the transposed weights, and a bias if there is one: several calls of operators."""
+    product = _find("matmul")(data, _find("permute_dims")(weight), out_dtype=out_dtype)
+    return product if bias is None else _find("add")(product, bias)
+
+
 def _arguments(args):
     from . import Expr, Tuple
 

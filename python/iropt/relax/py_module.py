@@ -1,9 +1,10 @@
 """Modules that have functions of Python, @I.pyfunc, next to those of the IR."""
 import sys
 
+from .. import _newer
 from ..executable import Executable
 from ..ir import IRModule
-from ..runtime import NDArray, cpu, empty
+from ..runtime import NDArray, cpu, empty, from_dlpack
 from . import TensorStructInfo, TupleStructInfo
 from ..packed import get_global_func
 
@@ -47,6 +48,7 @@ class BasePyModule:
         call.__name__ = name
         return call
 
+    @_newer.keywords
     def call_tir(self, tir_func, args, out_sinfo):
         """Calls a PrimFunc of the module on tensors.
 
@@ -56,6 +58,7 @@ class BasePyModule:
         name = tir_func if isinstance(tir_func, str) else getattr(tir_func, "__name__", None) or tir_func.name
         return self._into_outputs(self._executable[name], args, out_sinfo)
 
+    @_newer.keywords
     def call_dps_packed(self, func_name, args, out_sinfo):
         """Calls a registered function, which writes its last arguments, on tensors; see call_tir."""
         return self._into_outputs(get_global_func(func_name), args, out_sinfo)
@@ -73,6 +76,18 @@ class BasePyModule:
         if not isinstance(type_, TensorStructInfo) or type_.shape is None:
             raise ValueError(f"expected the type of a tensor with a shape, not {type_}")
         return empty([int(dim) for dim in type_.shape.values], type_.dtype, self.device)
+
+    def _convert_pytorch_to_tvm(self, tensors):
+        """Tensors of PyTorch, or a list of them, as tensors in the same memory."""
+        if isinstance(tensors, (list, tuple)):
+            return [self._convert_pytorch_to_tvm(item) for item in tensors]
+        return tensors if isinstance(tensors, NDArray) or not hasattr(tensors, "__dlpack__") else from_dlpack(tensors)
+
+    def _convert_tvm_to_pytorch(self, tensors):
+        """Tensors, or a list of them, as tensors of PyTorch in the same memory."""
+        if isinstance(tensors, (list, tuple)):
+            return [self._convert_tvm_to_pytorch(item) for item in tensors]
+        return sys.modules["torch"].from_dlpack(tensors) if isinstance(tensors, NDArray) else tensors
 
     def script(self, **options):
         """The functions of the IR as text."""

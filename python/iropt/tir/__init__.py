@@ -26,6 +26,10 @@ def __getattr__(name):
 
         module = importlib.import_module(".schedule", __name__)
         return module if name == "schedule" else getattr(module, name)
+    if name == "build":
+        from .. import executable
+
+        return executable.build
     if not name.startswith("_"):
         try:
             op = _ir().Op.get("tir." + name)

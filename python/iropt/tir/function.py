@@ -51,12 +51,14 @@ class IndexMap(ir.AttrBase):
     def from_func(mapping, ndim=None, inverse_index_map=None, *, index_dtype="int64"):
         import inspect
 
+        # def mapping(first, *others, last): `others` are as many as the others leave.
         parameters = inspect.signature(mapping).parameters.values()
-        names = [p.name for p in parameters if p.kind != inspect.Parameter.VAR_POSITIONAL]
-        if ndim is not None and len(names) < ndim:
-            names += [f"i{i}" for i in range(len(names), ndim)]
-        params = [Var(name, index_dtype) for name in names]
-        results = mapping(*params)
+        first = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        last = [p.name for p in parameters if p.kind == p.KEYWORD_ONLY and p.default is p.empty]
+        others = [f"i{i}" for i in range(len(first), 0 if ndim is None else ndim - len(last))]
+        params = [Var(name, index_dtype) for name in first + others + last]
+        count = len(first) + len(others)
+        results = mapping(*params[:count], **dict(zip(last, params[count:])))
         if not isinstance(results, (list, tuple)):
             results = [results]
         return IndexMap(params, [r for r in results if isinstance(r, (int, PrimExpr))], inverse_index_map)
@@ -71,9 +73,9 @@ class IndexMap(ir.AttrBase):
         separators = []
 
         @functools.wraps(mapping)
-        def without(*indices):
-            results = []
-            for item in mapping(*indices):
+        def without(*indices, **named):
+            results, mapped = [], mapping(*indices, **named)
+            for item in mapped if isinstance(mapped, (list, tuple)) else [mapped]:
                 if item is IndexMap.AXIS_SEPARATOR:
                     separators.append(len(results))
                 else:
