@@ -110,11 +110,36 @@ Status ApplySamplePartitionedTile(PrimitiveCall& call, const args::SamplePartiti
   return {};
 }
 
+namespace {
+
+// Returns an index; each comes up by its part of the sum of the weights.
+size_t DrawByWeight(const std::vector<double>& weights, Schedule& schedule) {
+  constexpr size_t kSteps = size_t{1} << 30;
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double rest = total * (static_cast<double>(schedule.NextRandom(kSteps)) / static_cast<double>(kSteps));
+  size_t last = 0;  // that can come up
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] <= 0) continue;
+    last = i;
+    if (rest < weights[i]) break;
+    rest -= weights[i];
+  }
+  return last;
+}
+
+}  // namespace
+
 Status ApplySampleCategorical(PrimitiveCall& call, const args::SampleCategorical<Resolved>& args) {
   const std::vector<int64_t> candidates = args.candidates;
   if (candidates.empty()) return call.Refuse("there is nothing to choose from");
+  const std::vector<double> probs = args.probs;
+  if (probs.size() != candidates.size())
+    return call.Refuse(fmt::format("{} probabilities for {} candidates", probs.size(), candidates.size()));
+  if (std::ranges::any_of(probs, [](double prob) { return prob < 0; }) ||
+      std::ranges::none_of(probs, [](double prob) { return prob > 0; }))
+    return call.Refuse("probabilities must not be negative, and one must be more than 0");
   std::optional<int64_t> choice = call.decision() ? call.decision()->AsInt() : std::nullopt;
-  if (!choice) choice = static_cast<int64_t>(call.schedule().NextRandom(candidates.size()));
+  if (!choice) choice = static_cast<int64_t>(DrawByWeight(probs, call.schedule()));
   if (*choice < 0 || *choice >= static_cast<int64_t>(candidates.size()))
     return call.Refuse(fmt::format("invalid decision {1}: expected one in [0, {0})", candidates.size(), *choice));
   call.Decide({*choice});

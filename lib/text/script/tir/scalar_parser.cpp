@@ -30,7 +30,7 @@ bool ScalarParser::Named(const Node* node, const Token& token, PyValue& out) {
   if (node == poison()) return false;
   if (const auto* scalar = As<tir::BufferLoad>(node)) {
     // A scalar of TVM 0.25, whose value is loaded where it is used.
-    out = PyValue(ws_.New<tir::BufferLoad>(scalar->dtype, scalar->buffer, scalar->indices));
+    out = PyValue(ws_.New<tir::BufferLoad>(scalar->dtype, scalar->buffer, scalar->indices, scalar->predicate));
   } else if (PrimExpr::ClassOf(node->kind)) {
     out = PyValue(static_cast<const PrimExpr*>(node));
   } else if (const auto* buffer = As<tir::Buffer>(node)) {
