@@ -46,6 +46,8 @@ _ALIASES = {
     "iropt.contrib": ["contrib.utils", "support.utils"],
     "iropt.clang": ["contrib.clang", "support.clang"],
     "iropt.rpc": ["rpc"],
+    "iropt.auto_scheduler": ["auto_scheduler"],
+    "iropt.meta_schedule": ["meta_schedule", "s_tir.meta_schedule"],
     "iropt.relax.py_module": ["relax.base_py_module"],
     "iropt.packed": ["_ffi.registry"],
     "iropt.relay": ["relay"],

@@ -17,6 +17,7 @@
 #include "schedule.h"
 #include "tensor.h"
 #include "tensor_exprs.h"
+#include "tuning.h"
 
 namespace {
 
@@ -52,6 +53,7 @@ PYBIND11_MODULE(_iropt, m) {
   iropt::python::AddPatterns(m);
   iropt::python::AddRunning(m);
   iropt::python::AddSchedules(m);
+  iropt::python::AddTuning(m);
   iropt::python::AddTensorExprs(m);
   RefusePickling(m);
 }

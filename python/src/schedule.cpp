@@ -279,6 +279,7 @@ py::list PrimitiveTable() {
     row["name"] = primitive.name;
     row["python"] = primitive.python;
     row["results"] = static_cast<int>(primitive.results);
+    row["is_pure"] = primitive.is_pure;
     row["summary"] = primitive.summary;
     row["params"] = params;
     table.append(row);

@@ -5,6 +5,7 @@ import pytest
 
 import iropt
 from iropt import ir, tir
+from iropt.script import ir as I
 from iropt.script import tir as T
 from iropt.tir.schedule.testing import verify_trace_roundtrip
 
@@ -134,3 +135,108 @@ def test_references_and_dependences():
     assert dependence.dst == c and dependence.kind == tir.schedule.DepKind.RAW
     assert sch.state._get_cached_flags(b) == (True, True, True)
     assert sch.get_sref(b.stmt) == b
+
+
+def made_trace():
+    from iropt.tir.schedule import BlockRV, Instruction, InstructionKind, LoopRV
+
+    block, loops = BlockRV(), [LoopRV(), LoopRV()]
+    insts = [Instruction(InstructionKind.get("GetBlock"), [], ["B", "main"], [block]),
+             Instruction(InstructionKind.get("GetLoops"), [block], [], loops),
+             Instruction(InstructionKind.get("Annotate"), [block, 'a "b"'], ["note"], [])]
+    return tir.schedule.Trace(insts, {}), insts
+
+
+def test_traces_are_made_of_instructions():
+    trace, insts = made_trace()
+    assert trace.as_python() == ['b0 = sch.get_block(name="B", func_name="main")', "l1, l2 = sch.get_loops(block=b0)",
+                                 'sch.annotate(block_or_loop=b0, ann_key="note", ann_val="a \\"b\\"")']
+    assert str(insts[1]) == "_, _ = sch.get_loops(block=_)"
+    assert insts[0].kind.is_pure and not insts[2].kind.is_pure
+    assert trace.pop() is insts[2] and len(trace.insts) == 2 and trace.decisions == {}
+    trace.append(insts[2])
+    assert tir.schedule.Trace(trace.as_json()).as_python() == trace.as_python()
+
+
+def test_decisions_of_traces():
+    @T.prim_func
+    def func(A: T.Buffer((64,), "float32")):
+        for i in range(64):
+            with T.block("B"):
+                vi = T.axis.spatial(64, i)
+                A[vi] = T.float32(1)
+
+    sch = tir.Schedule(func, seed=1)
+    loop, = sch.get_loops("B")
+    first, second = sch.sample_perfect_tile(loop, n=2)
+    sch.split(loop, [first, second])
+    trace = sch.trace
+    sampled = trace.insts[2]
+    assert trace.decisions[sch.trace.insts[2]] == trace.get_decision(sampled)
+    assert first * second == 64 and 2 * first == first + first
+    other = tir.Schedule(func)
+    trace.with_decision(sampled, [16, 4]).apply_to_schedule(other)
+    assert other.get(other.get_loops("B")[0]).extent == 16
+    other = tir.Schedule(func)
+    trace.apply_to_schedule(other, decision_provider=lambda inst, inputs, attrs, decision: [8, 8])
+    assert other.get(other.get_loops("B")[0]).extent == 8
+
+
+def test_results_of_primitives_can_be_removed_and_errors_shortened():
+    @T.prim_func
+    def func(A: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                A[vi] = T.float32(1)
+
+    sch = tir.Schedule(func)
+    block = sch.get_block("B")
+    assert tir.schedule.analysis.is_output_block(sch, block)
+    sch.remove_rv(block)
+    with pytest.raises(IndexError, match="was removed"):
+        sch.get(block)
+    for level, lines in (("none", 1), ("fast", 1)):
+        with pytest.raises(tir.ScheduleError) as raised:
+            tir.Schedule(func, error_render_level=level).get_block("wrong")
+        assert str(raised.value).count("\n") + 1 == lines
+    assert "(not rendered)" in str(pytest.raises(tir.ScheduleError, tir.Schedule(func, error_render_level="none").get_block, "x").value)
+
+
+def test_a_schedule_of_several_functions_needs_a_name():
+    @I.ir_module
+    class Two:
+        @T.prim_func
+        def a(A: T.Buffer((4,), "float32")):
+            for i in range(4):
+                with T.block("A"):
+                    vi = T.axis.spatial(4, i)
+                    A[vi] = T.float32(1)
+
+        @T.prim_func
+        def b(A: T.Buffer((4,), "float32")):
+            for i in range(4):
+                with T.block("B"):
+                    vi = T.axis.spatial(4, i)
+                    A[vi] = T.float32(1)
+
+    sch = tir.Schedule(Two)
+    with pytest.raises(ValueError, match="which function to be working on"):
+        sch.get_block("B")
+    sch.work_on("b")
+    sch.get_block("B")
+    assert sch.func_working_on.name_hint == "b"
+
+
+def test_index_maps_of_functions_with_any_parameters():
+    make = tir.IndexMap.from_func
+    assert len(make(lambda a, *b, c: [c, *b, a], ndim=4).params) == 4
+    made, separators = make(lambda i: i + 1, ndim=1), tir.IndexMap.from_func_with_separators(lambda i: i + 1, ndim=1)[1]
+    assert len(made.results) == 1 and separators == []
+
+
+def test_candidates_are_drawn_by_their_probabilities():
+    sch = tir.Schedule(chain, seed=42)
+    drawn = [sch.get(sch.sample_categorical([5, 2, 7, 1], [0.15, 0.55, 0.05, 0.25])) for _ in range(1000)]
+    for value, prob in zip((5, 2, 7, 1), (0.15, 0.55, 0.05, 0.25)):
+        assert abs(drawn.count(value) / 1000 - prob) < 0.05

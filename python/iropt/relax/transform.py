@@ -78,6 +78,48 @@ class AttachExternModules:
         return mod.with_attr("external_mods", [*(known or ()), *loaded])
 
 
+def MetaScheduleTuneTIR(work_dir, max_trials_global, max_trials_per_task=None):
+    """A pass that measures schedules of the PrimFuncs on this machine, for the current target, which must be a CPU.
+
+    work_dir: the folder of the database, for MetaScheduleApplyDatabase; the module stays as it is.
+    max_trials_global, max_trials_per_task: how many candidates are measured.
+    """
+
+    def run(mod, ctx):
+        del ctx
+        from .. import meta_schedule
+        from ..target import Target
+
+        meta_schedule.relax_integration.tune_relax(mod, None, Target.current() or "llvm", work_dir, max_trials_global,
+                                                   max_trials_per_task)
+        return mod
+
+    return module_pass(run, opt_level=0, name="MetaScheduleTuneTIR")
+
+
+def MetaScheduleApplyDatabase(work_dir=None, enable_warning=False, **options):
+    """A pass that schedules PrimFuncs by the fastest records of a database.
+
+    work_dir: its folder, which is read when the pass runs; None: the database whose scope the pass runs in
+    enable_warning: whether functions without a record are reported
+
+    Other options are those of the pass in `ir-opt`.
+    """
+
+    def run(mod, ctx):
+        del ctx
+        from .. import meta_schedule
+        from ..target import Target
+
+        database = meta_schedule.Database.current()
+        if work_dir is None and database is not None:
+            return meta_schedule.tune.applied(database, mod, Target.current(), enable_warning)
+        folder = {} if work_dir is None else {"work_dir": work_dir}
+        return _transform.make("MetaScheduleApplyDatabase", {**folder, "enable_warning": enable_warning, **options})(mod)
+
+    return module_pass(run, opt_level=0, name="MetaScheduleApplyDatabase")
+
+
 def _legalizer():
     from .. import ir
     from . import PyExprMutator

@@ -23,10 +23,29 @@ def get_pipeline(name="zero", **kwargs):
     """A named pipeline as a pass: one that was registered, or one of the library at the level of its context."""
     if name in _PIPELINES:
         return _PIPELINES[name](**kwargs)
+    if name == "static_shape_tuning":
+        return _static_shape_tuning(**kwargs)
 
     @transform.module_pass(opt_level=0)
     def _pipeline(mod, ctx):
         return transform.Pipeline(f"{name}<O{min(ctx.opt_level, 4)}>")(mod)
+
+    return _pipeline
+
+
+def _static_shape_tuning(total_trials, target=None, work_dir="tuning_logs", max_trials_per_task=None, **_):
+    """The pipeline "zero", a search for schedules, and the best ones of it."""
+    from ..target import Target
+    from .transform import MetaScheduleApplyDatabase, MetaScheduleTuneTIR
+
+    steps = [get_pipeline("zero"), MetaScheduleTuneTIR(work_dir, total_trials, max_trials_per_task),
+             MetaScheduleApplyDatabase(work_dir=work_dir)]
+
+    @transform.module_pass(opt_level=0)
+    def _pipeline(mod, ctx):
+        del ctx
+        with Target(target or "llvm"):
+            return transform.Sequential(steps)(mod)
 
     return _pipeline
 

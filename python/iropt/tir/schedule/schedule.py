@@ -1,6 +1,7 @@
 """The class of schedules. Its methods for primitives are made from the table."""
 import ast
 import inspect
+import operator
 
 from ... import ir
 from ..._core import Error, native
@@ -17,12 +18,15 @@ class ScheduleError(Error):
 
 
 class _Name:
-    """A result of a primitive, by its name in the trace."""
+    """A result of a primitive, by its name in the trace; without one it is named when it becomes part of a trace."""
 
     __slots__ = ("_name_",)
 
-    def __init__(self, name):
+    def __init__(self, name=None):
         self._name_ = name
+
+    def same_as(self, other):
+        return self is other
 
     def __repr__(self):
         return f"{type(self).__name__}({self._name_})"
@@ -41,9 +45,31 @@ class LoopRV(_Name):
 
 
 class ExprRV(_Name):
-    """A number that sampling has chosen."""
+    """A number that sampling has chosen. Arithmetic is with the number; its result is not a part of the trace."""
 
-    __slots__ = ()
+    __slots__ = ("_value",)
+
+    def __init__(self, name=None, value=None):
+        super().__init__(name)
+        self._value = value
+
+
+def _arithmetic(name):
+    function = getattr(operator, name)
+
+    def forward(self, other):
+        return function(self._value, getattr(other, "_value", other))
+
+    def reflected(self, other):
+        return function(other, self._value)
+
+    return forward, reflected
+
+
+for _op in ("add", "sub", "mul", "floordiv", "mod"):
+    _forward, _reflected = _arithmetic(_op)
+    setattr(ExprRV, f"__{_op}__", _forward)
+    setattr(ExprRV, f"__r{_op}__", _reflected)
 
 
 # By the kind of results: the class, and whether they are a list.
@@ -59,13 +85,17 @@ class Schedule:
     """
 
     def __init__(self, mod, *, seed=None, debug_mask="none", error_render_level="detail", enable_check=True):
-        del debug_mask, error_render_level, enable_check
+        del debug_mask, enable_check
+        if error_render_level not in _LEVELS:
+            raise ValueError(f"unknown level of errors '{error_render_level}': expected one of {', '.join(_LEVELS)}")
+        self._level = error_render_level
         if isinstance(mod, PrimFunc):
             mod = ir.IRModule({"main": mod})
-        self._start = mod
+        self._start, self._removed = mod, set()
         self._schedule = native.Schedule(mod._module, intrinsics.find)
         functions = [name.name for name, func in mod.items() if isinstance(func, PrimFunc)]
-        self._function = functions[0] if len(functions) == 1 else "main"
+        # Without a name get_block looks into this function.
+        self._function = functions[0] if len(functions) == 1 else "main" if "main" in functions else None
         if seed is not None:
             self.seed(seed)
         self._first_seed = self._schedule.seed
@@ -83,7 +113,7 @@ class Schedule:
 
     @property
     def func_working_on(self):
-        return ir.GlobalVar(self._function) if self._start._module.find(self._function) is not None else None
+        return self.mod.get_global_var(self._function) if self._function is not None else None
 
     def work_on(self, func_name):
         """Lets get_block look for blocks in this function."""
@@ -117,7 +147,16 @@ class Schedule:
 
     def get(self, name):
         """The block, loop or number that a result of a primitive stands for."""
+        self._check_known(name)
         return name.stmt if isinstance(name, StmtSRef) else self._schedule.get(name._name_)
+
+    def _check_known(self, name):
+        if getattr(name, "_name_", None) in self._removed:
+            raise IndexError(f"the random variable '{name._name_}' was removed")
+
+    def remove_rv(self, rand_var):
+        """Forgets a result of a primitive: get no longer knows it."""
+        self._removed.add(rand_var._name_)
 
     def can_decompose_padding(self, block, loop):
         """Returns whether decompose_padding would succeed."""
@@ -144,17 +183,16 @@ class Schedule:
         try:
             self._schedule.replay(trace._trace)
         except Error as error:
-            raise _schedule_error(error) from None
+            raise _schedule_error(error, self._level) from None
 
     def _apply(self, row, args, decision=None):
         try:
             names = self._schedule.apply(row["name"], args, decision)
         except Error as error:
-            raise _schedule_error(error) from None
+            raise _schedule_error(error, self._level) from None
         cls, is_list = _RESULTS[row["results"]]
-        if is_list:
-            return [cls(name) for name in names]
-        return cls(names[0]) if names else None
+        results = [cls(name, self._schedule.get(name)) if cls is ExprRV else cls(name) for name in names]
+        return results if is_list else next(iter(results), None)
 
     def _buffer(self, block, buffer, side=None):
         """The number of a buffer among those that a block reads or writes, and the side."""
@@ -213,11 +251,11 @@ class Schedule:
     # ---- Primitives whose arguments are more than those of the table
     def get_block(self, name, func_name=None):
         """The block of a name in a function, by default in that of work_on."""
+        if func_name is None and self._function is None:
+            raise ValueError("the schedule does not know which function to be working on: expected a name of one, or work_on before")
         return self._apply(_ROWS["get_block"], [name, func_name or self._function])
 
     get_sblock = get_block  # in newer versions of TVM
-
-    get_sblock = get_block
 
     def transform_layout(self, block, buffer, index_map, pad_value=None, *, assume_injective_transform=False):
         """Give a buffer another layout, and separate its axes where the map has IndexMap.AXIS_SEPARATOR."""
@@ -249,8 +287,13 @@ class Schedule:
         self._apply(_ROWS["unsafe_hide_buffer_access"], [self._block(block), buf_type, list(buf_index_array)])
 
 
-def _schedule_error(error):
-    raised = ScheduleError(str(error))
+# How much of the message of an error is given: with the place in the function, its first line, or nothing.
+_LEVELS = ("detail", "fast", "none")
+
+
+def _schedule_error(error, level):
+    text = {"detail": str(error), "fast": str(error).split("\n", maxsplit=1)[0], "none": "ScheduleError: (not rendered)"}[level]
+    raised = ScheduleError(text)
     raised.diagnostics, raised.code = error.diagnostics, error.code
     return raised
 

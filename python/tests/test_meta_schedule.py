@@ -1,0 +1,111 @@
+"""Search for schedules by measuring, and its databases."""
+import numpy as np
+import pytest
+
+import iropt
+from iropt import meta_schedule as ms
+from iropt import relax, tir
+from iropt.executable import VirtualMachine
+from iropt.script import ir as I
+from iropt.script import relax as R
+from iropt.script import tir as T
+
+
+@I.ir_module
+class Matmul:
+    @T.prim_func
+    def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32"), C: T.Buffer((64, 64), "float32")):
+        for i, j, k in T.grid(64, 64, 64):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+
+
+def stochastic(sch):
+    block = sch.get_block("C", "main")
+    i, j, k = sch.get_loops(block)
+    outer, inner = sch.split(j, sch.sample_perfect_tile(j, n=2))
+    sch.reorder(i, outer, k, inner)
+    sch.decompose_reduction(block, k)
+
+
+def test_a_space_of_a_function_is_searched(tmp_path):
+    database = ms.tune_tir(Matmul, "llvm -num-cores=1", str(tmp_path), 4, space=ms.space_generator.ScheduleFn(stochastic))
+    assert 1 <= len(database) <= 4
+    sch = ms.tir_integration.compile_tir(database, Matmul, "llvm -num-cores=1")
+    assert "sch.sample_perfect_tile" in str(sch.trace)
+    best = database.query(Matmul, "llvm", kind="record")
+    assert best.run_secs[0] == min(record.run_secs[0] for record in database.get_all_tuning_records())
+    a, b = (np.random.RandomState(0).rand(64, 64).astype("float32") for _ in range(2))
+    np.testing.assert_allclose(iropt.run(sch.mod, "main", a, b).numpy(), a @ b, rtol=1e-4)
+
+
+def test_databases_are_those_of_the_passes(tmp_path):
+    ms.tune_tir(Matmul, "llvm", str(tmp_path), 2)
+    again = ms.database.JSONDatabase(work_dir=str(tmp_path))
+    assert again.has_workload(Matmul) and len(again) >= 1 and str(again.get_all_tuning_records()[0].target.kind) == "llvm"
+    from iropt.relax.transform import MetaScheduleApplyDatabase
+
+    applied = MetaScheduleApplyDatabase(work_dir=str(tmp_path))(Matmul)
+    assert not iropt.ir.structural_equal(applied, Matmul)
+    with pytest.raises(ValueError, match="are named database_workload.json"):
+        ms.database.JSONDatabase("a.json", "b.json")
+
+
+def test_wrong_candidates_are_not_recorded():
+    def wrong(sch):
+        sch.unroll(sch.get_loops(sch.get_block("C"))[2])
+        return [sch, tir.Schedule(Other)]
+
+    @I.ir_module
+    class Other:
+        @T.prim_func
+        def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32"), C: T.Buffer((64, 64), "float32")):
+            for i, j in T.grid(64, 64):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = A[vi, vj] + B[vi, vj]
+
+    database = ms.tune_tir(Matmul, "llvm", None, 4, space=wrong)
+    assert [record.trace.as_python()[-1] for record in database.get_all_tuning_records()] == ["sch.unroll(loop=l3)"]
+
+
+def test_tasks_of_a_module_of_relax(tmp_path):
+    @I.ir_module
+    class Model:
+        @R.function
+        def main(x: R.Tensor((32, 32), "float32"), w: R.Tensor((32, 32), "float32")):
+            with R.dataflow():
+                y = R.matmul(x, w)
+                z = R.matmul(y, w)
+                r = R.nn.relu(z)
+                R.output(r)
+            return r
+
+    mod = relax.get_pipeline("zero")(Model)
+    tasks = ms.relax_integration.extract_tasks(mod, "llvm")
+    assert sorted(task.weight for task in tasks)[-1] >= 1 and all(task.dispatched[0]["main"] for task in tasks)
+    database = ms.relax_integration.tune_relax(mod, {}, "llvm", str(tmp_path), 3)
+    vm = VirtualMachine(ms.relax_integration.compile_relax(database, mod, "llvm", {}))
+    x, w = (np.random.RandomState(i).rand(32, 32).astype("float32") for i in range(2))
+    np.testing.assert_allclose(vm["main"](x, w).numpy(), np.maximum(x @ w @ w, 0), rtol=1e-4)
+
+
+def test_only_cpus_are_measured():
+    with pytest.raises(NotImplementedError, match="target cuda cannot be measured here"):
+        ms.tune_tir(Matmul, "cuda", None, 1)
+
+
+def test_tuning_is_a_pass_and_a_pipeline(tmp_path):
+    @I.ir_module
+    class Model:
+        @R.function
+        def main(x: R.Tensor((64, 64), "float32"), w: R.Tensor((64, 64), "float32")):
+            return R.matmul(x, w)
+
+    mod = relax.get_pipeline("static_shape_tuning", target="llvm", total_trials=2, work_dir=str(tmp_path))(Model)
+    assert len(ms.database.JSONDatabase(work_dir=str(tmp_path))) >= 1
+    x, w = (np.random.RandomState(i).rand(64, 64).astype("float32") for i in range(2))
+    np.testing.assert_allclose(VirtualMachine(relax.build(mod, "llvm"))["main"](x, w).numpy(), x @ w, rtol=1e-4)
