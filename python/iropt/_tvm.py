@@ -3,6 +3,7 @@ from . import arith, instrument, ir, relax, runtime, script, target, te, testing
 from ._core import Error
 from ._dtype import DataType, DataTypeCode  # noqa: F401
 from .ir import IRModule, assert_structural_equal, structural_equal, structural_hash  # noqa: F401
+from .ir import register_op_attr  # noqa: F401
 from .ir import transform  # noqa: F401
 from .ir.transform import Pipeline
 from .packed import get_global_func, register_func, register_global_func  # noqa: F401
@@ -17,9 +18,10 @@ error = None
 
 
 def lower(inp, args=None, name="main", binds=None, simple_mode=False):
-    """Runs the passes that TVM lowers loops with."""
-    del args, binds, simple_mode
-    module = inp if isinstance(inp, IRModule) else IRModule({name: inp})
+    """Runs the passes that TVM lowers loops with, on a module, a PrimFunc, or a schedule of te with its parameters."""
+    del binds, simple_mode
+    module = te.schedule.module_of(inp, args, name) if isinstance(inp, te.Schedule) else inp
+    module = module if isinstance(module, IRModule) else IRModule({name: module})
     return Pipeline(f"tir.lower<O{min(transform.PassContext.current().opt_level, 4)}>")(module)
 
 
@@ -29,11 +31,6 @@ def __getattr__(name):
 
         return getattr(executable, name)
     raise AttributeError(name)
-
-
-class register_op_attr:  # pylint: disable=invalid-name
-    def __init__(self, *_args):
-        raise NotImplementedError("tvm.ir.register_op_attr is not a part of iropt")
 
 
 import sys as _sys  # noqa: E402

@@ -10,7 +10,7 @@ import zipfile
 
 from ._core import Array, Error
 from .ir import IRModule
-from .ir.transform import Pass
+from .ir.transform import Pass, PassContext
 from .running import Function
 from .runtime import Device, NDArray, ShapeTuple
 
@@ -231,18 +231,35 @@ def _module_of(inputs, name):
 def build(inputs, args=None, target=None, target_host=None, runtime=None, name=None, binds=None, **_):
     """Builds the PrimFuncs of a module: rt_mod["main"](a, b, c) calls them.
 
-    inputs: an IRModule, a PrimFunc, or modules by their targets.
+    inputs: an IRModule, a PrimFunc, modules by their targets, or a schedule of te, whose parameters are `args`.
     name: of the function, if there is only one; by default its global symbol, or "main".
     Returns a Module.
     """
-    del args, target_host, runtime, binds
+    del target_host, runtime, binds
+    from .te import schedule as te_schedule
+
+    if isinstance(inputs, te_schedule.Schedule):
+        inputs = te_schedule.module_of(inputs, args, name or "main")
     if isinstance(inputs, dict):
         merged = IRModule()
         for mod in inputs.values():
             merged.update(_module_of(mod, name))
         return Module(merged, target)
+    if PassContext.current().config.get("tir.add_lower_pass"):
+        from ._tvm import lower
+
+        return Module(lower(_module_of(inputs, name)), target)
     symbol = getattr(inputs, "attrs", None) and not isinstance(inputs, IRModule) and inputs.attrs.get("global_symbol")
     return Module(_module_of(inputs, name or symbol or None).copy(), target)
+
+
+def schedule_to_module(sch, args=None, name="main", binds=None):
+    """The module of a schedule of te with its parameters: loops, without blocks."""
+    del binds
+    from .te import schedule as te_schedule
+
+    module = te_schedule.loops_of(te_schedule.module_of(sch, args, name))
+    return IRModule({name: module[name].with_attr("from_legacy_te_schedule", True)})
 
 
 def _has_relax(mod):
@@ -363,3 +380,11 @@ class VirtualMachine:
         begin = time.perf_counter()
         self[func_name](*args)
         return f"{func_name}: {(time.perf_counter() - begin) * 1e3:.3f} ms"
+
+
+def __getattr__(name):
+    if name == "lower":
+        from ._tvm import lower
+
+        return lower
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

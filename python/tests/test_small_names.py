@@ -247,3 +247,82 @@ def test_variables_of_functions_in_types():
     assert {buffer.shape[0]: 1}[relax.TensorStructInfo([buffer.shape[0]], "float32").shape.values[0]] == 1
     m = tir.Var("m", "int64")
     ir.assert_structural_equal(tir.stmt_functor.substitute(info.shape.values[0] + 1, {buffer.shape[0]: m}), m + 1)
+
+
+def test_functions_for_values_of_parameters():
+    @T.prim_func
+    def func(a: T.handle, b: T.handle, n: T.int32):
+        m = T.int32()
+        A = T.match_buffer(a, (m, n))
+        B = T.match_buffer(b, (m, n))
+        for i, j in T.grid(m, n - 1):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj + 1]
+
+    a, _, n = func.params
+    assert func.specialize({}).same_as(func)
+    both = func.specialize({a: tir.decl_buffer((4, 8))})
+    assert len(both.params) == 2 and "T.grid(4, 7)" in both.script()
+    assert [int(dim) for dim in both.buffer_map[both.params[1]].shape] == [4, 8]
+    assert "T.grid(m, 7)" in func.specialize({n: 8}).script()
+    for wrong, message in (({tir.Var("x", "int32"): 1}, "not a parameter"), ({a: 1}, "expected a buffer"),
+                           ({a: tir.decl_buffer((4,))}, "dimensions")):
+        with pytest.raises(ValueError, match=message):
+            func.specialize(wrong)
+
+
+def test_constants_are_of_their_dtypes():
+    for value, dtype in ((256, "uint8"), (-1, "uint32"), (2**31, "int32"), (1e5, "float16"), (1e39, "float32")):
+        with pytest.raises(iropt.Error, match=dtype):
+            tir.const(value, dtype)
+    assert tir.const(2**31).dtype == "int64" and tir.const(1e39).dtype == "float64"
+    assert tir.convert(2**40).value == 2**40
+    with pytest.raises(iropt.Error, match="of a float"):
+        tir.FloatImm("int32", 1.0)
+
+
+def test_passes_are_values_of_options():
+    seen = []
+
+    @tir.transform.prim_func_pass(opt_level=0)
+    def note(func, mod, ctx):
+        seen.append(func)
+        return func
+
+    from iropt import _tvm as tvm
+
+    @T.prim_func
+    def func(A: T.Buffer((4,), "float32")):
+        A[0] = T.float32(1)
+
+    with ir.transform.PassContext(config={"tir.add_lower_pass": [(0, note)]}):
+        tvm.lower(func)
+    assert len(seen) == 1
+
+
+def test_memories_are_described_by_registered_functions():
+    from iropt import packed
+
+    @packed.register_func("tvm.info.mem.global.special", override=True)
+    def special():
+        return ir.make_node("MemoryInfo", unit_bits=8, max_simd_bits=32, max_num_bits=128,
+                            head_address=tir.call_extern("handle", "begin"))
+
+    @T.prim_func
+    def func():
+        p = T.allocate([16], "float32", scope="global.special")
+        T.evaluate(p)
+
+    assert 'call_extern("handle", "begin")' in tir.transform.LowerDeviceStorageAccessInfo()(iropt.IRModule({"main": func})).script()
+    packed.remove_global_func("tvm.info.mem.global.special")
+
+
+def test_attributes_of_own_operators():
+    @ir.register_op_attr("tir.own_operator", "")
+    def own(x):
+        return x
+
+    assert own(1) == 1
+    with pytest.raises(NotImplementedError, match="relax.add"):
+        ir.register_op_attr("relax.add", "FLegalize", own)

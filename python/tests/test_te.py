@@ -213,8 +213,6 @@ def test_what_cannot_be_a_function():
     scan = te.scan(te.compute((1, 4), lambda _, i: A[i]), te.compute((4, 4), lambda t, i: state[t - 1, i]), state)
     with pytest.raises(TypeError, match="ScanOp cannot be a part of a PrimFunc"):
         te.create_prim_func([A, scan])
-    with pytest.raises(NotImplementedError, match="create_prim_func"):
-        te.create_schedule(B.op)
     with pytest.raises(ValueError, match="Number of args to fcompute"):
         te.compute((4, 4), lambda i: A[i])
 
@@ -288,3 +286,61 @@ def test_emit_te_of_what_is_no_tensor():
 def test_shapes_of_relax_are_shapes():
     info = relax.TensorStructInfo((2, 3), "float32")
     assert [dim.value for dim in te.compute(info.shape, lambda i, j: i + j).shape] == [2, 3]
+
+
+def scheduled_values(build):
+    A = te.placeholder((30, 32), name="A")
+    B = te.compute((30, 32), lambda i, j: A[i, j] + 1.0, name="B")
+    k = te.reduce_axis((0, 32), name="k")
+    C = te.compute((30,), lambda i: te.sum(B[i, k], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    build(s, A, B, C)
+    func = s.prim_func([A, C])
+    value = numpy.random.RandomState(0).rand(30, 32).astype("float32")
+    numpy.testing.assert_allclose(iropt.run(iropt.IRModule({"main": func}), "main", value).numpy(), (value + 1).sum(1), rtol=1e-5)
+    return func.script()
+
+
+def test_schedules_of_tensors():
+    def loops(s, A, B, C):
+        del A
+        outer, inner = s[C].split(C.op.axis[0], factor=4)
+        s[C].reorder(outer, C.op.reduce_axis[0], inner)
+        s[B].compute_at(s[C], outer)
+        s[B].vectorize(s[B].op.axis[1])
+
+    text = scheduled_values(loops)
+    assert "T.vectorized(32)" in text and text.index('T.block("B")') < text.index('T.block("C")')
+
+    def memory(s, A, B, C):
+        s.cache_read(A, "local", [B])
+        written = s.cache_write(C, "local")
+        fused = s[B].fuse(*B.op.axis)
+        s[B].parallel(fused)
+        outer, _ = s[C].split(C.op.axis[0], nparts=3)
+        s[written].compute_at(s[C], outer)
+        s[written].pragma(written.op.axis[0], "unroll", 1)
+
+    text = scheduled_values(memory)
+    assert "A_local" in text and "C_local" in text and "T.parallel(960)" in text and '"pragma_unroll": 1' in text
+    assert "(A[" not in scheduled_values(lambda s, A, B, C: s[B].compute_inline()).split('T.block("C")')[0]
+
+
+def test_schedules_of_tensors_are_built_and_lowered():
+    from iropt import _tvm as tvm
+
+    A = te.placeholder((21,), name="A")
+    B = te.compute((21,), lambda i: A[i] * 2.0, name="B")
+    s = te.create_schedule(B.op)
+    outer, inner = s[B].split(B.op.axis[0], 4)
+    s[B].bind(outer, te.thread_axis("blockIdx.x"))
+    s[B].bind(inner, te.thread_axis("threadIdx.x"))
+    value, result = numpy.arange(21, dtype="float32"), tvm.nd.empty((21,), "float32")
+    tvm.build(s, [A, B], "llvm", name="twice")["twice"](value, result)
+    numpy.testing.assert_array_equal(result.numpy(), value * 2)
+    assert "blockIdx.x" in tvm.lower(s, [A, B])["main"].script()
+    assert "T.likely" in str(te.schedule.ScheduleOps(s, te.schedule.InferBound(s)))
+    with pytest.raises(ValueError, match="is not a loop of the stage"):
+        s[B].unroll(B.op.axis[0]), s[B].split(B.op.axis[0], 2)
+    with pytest.raises(NotImplementedError, match="tensorize of a stage"):
+        s[B].tensorize(inner, None)

@@ -10,6 +10,20 @@ def _structural_equal(lhs, rhs):
     return structural_equal(lhs, rhs)
 
 
+class _Functions(dict):
+    """Functions by their variables, as a map of TVM: items is a list, and next takes the first of the values."""
+
+    def items(self):
+        return list(super().items())
+
+    def values(self):
+        return iter(super().values())
+
+    def keys(self):
+        return iter(super().keys())
+
+
+
 class IRModule:
     """A module: functions by their names, attributes, and global infos such as virtual devices.
 
@@ -87,7 +101,7 @@ class IRModule:
     # ---- A mapping
     @property
     def functions(self):
-        return dict(self._module.entries())
+        return _Functions(self._module.entries())
 
     functions_ = functions
 

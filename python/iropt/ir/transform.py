@@ -1,5 +1,6 @@
 """Passes, and the context that they run in."""
 import functools
+import itertools
 import threading
 
 from .._core import Error, Node, native
@@ -208,6 +209,7 @@ class Pass:
     def __init__(self, handle, target=None):
         self._handle = handle
         self._target = target
+        self._registered = None
 
     @property
     def info(self):
@@ -231,8 +233,20 @@ class Pass:
     def _get(self):
         return self._handle
 
+    def _option_(self):
+        """The name by which an option, such as tir.add_lower_pass, has this pass."""
+        if self._registered is None:
+            info, name = self.info, f"python.{self.info.name}.{next(_numbers)}"
+            made = python_pass("module", lambda mod, _: self(mod), name, info.opt_level, list(info.required))
+            native.register_pass(made.info, "module", f"{info.name}, as an option has it", [], made._get)
+            self._registered = name
+        return self._registered
+
     def __repr__(self):
         return f"<{type(self).__name__} {self.info.name}>"
+
+
+_numbers = itertools.count()
 
 
 def _target_option(target):

@@ -1,8 +1,9 @@
 """Scalar expressions."""
 import functools
+import re
 
 from .. import _core
-from .._core import Array, Node, make, native, node
+from .._core import Array, Error, Node, make, native, node
 from .._object import Object
 
 _KIND = {name: row[0] for name, row in _core.KINDS.items()}
@@ -208,17 +209,44 @@ def convert(value, dtype=None):
         return value
     if isinstance(value, (list, tuple)):
         return Array(convert(item) for item in value)
-    return native.to_prim(value, dtype)
+    return native.to_prim(value, dtype or _wide(value))
 
 
 def const(value, dtype=None, span=None):
-    """A constant of a dtype: by default int32, float32 or bool."""
+    """A constant of a dtype: by default int32, float32 or bool, and int64 or float64 where these are too narrow."""
     del span
     if dtype is None:
-        return native.to_prim(value)
-    if isinstance(value, float) and native.dtype_name(dtype).startswith(("int", "uint", "bool")):
+        wide = _wide(value)
+        return native.to_prim(value) if wide is None else native.const_prim(value, wide)
+    name = native.dtype_name(dtype)
+    if isinstance(value, float) and name.startswith(("int", "uint", "bool")):
         value = int(value)
+    if isinstance(value, (int, float)):
+        check_range(value, name)
     return native.const_prim(value, dtype)
+
+
+_LARGEST = {"float16": 65504.0, "float32": 3.4028234663852886e38}
+_INTEGER = re.compile(r"(u?)int(\d+)(?:x|$)")
+
+
+def check_range(value, dtype):
+    """Raises Error unless a number is one of a dtype; infinities are numbers of all floats."""
+    found = _INTEGER.match(dtype)
+    if found is not None:
+        bits = int(found[2])
+        low, high = (0, 2**bits - 1) if found[1] else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        if not low <= value <= high:
+            raise Error(f"the number {value} is not one of {dtype}, which has those from {low} to {high}")
+    elif _LARGEST.get(dtype, float("inf")) < abs(value) < float("inf"):
+        raise Error(f"the number {value} is too large for {dtype}")
+
+
+def _wide(value):
+    """The dtype of a number that is not of the default ones."""
+    if type(value) is int and not -(2**31) <= value < 2**31:
+        return "int64"
+    return "float64" if type(value) is float and _LARGEST["float32"] < abs(value) < float("inf") else None
 
 
 def _as_var_dtype(dtype):
@@ -264,6 +292,7 @@ class IntImm(PrimExpr):
 
     def __new__(cls, dtype, value, span=None):
         del span
+        check_range(int(value), native.dtype_name(dtype))
         return make("IntImm", dtype=dtype, value=int(value))
 
     def __int__(self):
@@ -302,6 +331,10 @@ class FloatImm(PrimExpr):
 
     def __new__(cls, dtype, value, span=None):
         del span
+        name = native.dtype_name(dtype)
+        if name.startswith(("int", "uint", "bool")):
+            raise Error(f"a FloatImm is of a float, not of {name}")
+        check_range(float(value), name)
         return make("FloatImm", dtype=dtype, value=float(value))
 
     def __float__(self):

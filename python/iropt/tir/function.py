@@ -35,6 +35,12 @@ class PrimFunc(ir.BaseFunc):
         del span
         return native.copy_with(self, {"body": body})
 
+    def specialize(self, param_map):
+        """The function for given values of its parameters: numbers, expressions, or buffers of other shapes."""
+        from .specialize import specialize
+
+        return specialize(self, dict(param_map))
+
     struct_info = property(lambda self: self.type)
 
 

@@ -104,8 +104,37 @@ def call_cpacked(*args, span=None):
 @of_texts
 def if_then_else(cond, true_value, false_value, span=None):
     del span
-    true_value = convert(true_value)
-    return Call(true_value.dtype, "tir.if_then_else", [cond, true_value, convert(false_value)])
+    true_value, false_value = convert(true_value), convert(false_value)
+    if true_value.dtype != false_value.dtype:
+        matched = _binary("Add", true_value, false_value)
+        true_value, false_value = matched.a, matched.b
+    return Call(true_value.dtype, "tir.if_then_else", [cond, true_value, false_value])
+
+
+@of_texts
+def likely(cond, span=None):
+    """A condition that mostly holds."""
+    del span
+    return Call(cond.dtype, "tir.likely", [cond])
+
+
+@of_texts
+def assume(cond=None, span=None):
+    """States that a condition holds."""
+    del span
+    return Call("bool", "tir.assume", [convert(cond)])
+
+
+@of_texts
+def address_of(obj, span=None):
+    """Where an element of a buffer is in memory; of a buffer, its first one."""
+    from .buffer import Buffer
+    from .expr import BufferLoad
+
+    del span
+    if isinstance(obj, Buffer):
+        obj = BufferLoad(obj, [0] * len(obj.shape))
+    return Call("handle", "tir.address_of", [obj])
 
 
 @of_texts

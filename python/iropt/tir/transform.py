@@ -38,6 +38,19 @@ def BindTarget(target):
     return _transform.make("tir.BindTarget", {"target": target}, target=target)
 
 
+def LowerDeviceStorageAccessInfo(memory_info=None):
+    """The pass that replaces allocations in special memory.
+
+    memory_info: by scopes, dictionaries; what functions registered as tvm.info.mem.SCOPE return is known without it.
+    """
+    from .. import packed
+
+    prefix = "tvm.info.mem."
+    known = {name[len(prefix):]: packed.get_global_func(name)() for name in packed.list_global_func_names()
+             if name.startswith(prefix)}
+    return _transform.make("tir.LowerDeviceStorageAccessInfo", {"memory_info": {**known, **(memory_info or {})}})
+
+
 class HoistedConditionals(enum.IntFlag):
     """The conditionals that tir.HoistExpression hoists; they can be added up."""
 
