@@ -13,6 +13,27 @@ namespace {
 
 bool IsComparisonOrLogic(NodeKind kind) { return kind >= NodeKind::kEQ && kind <= NodeKind::kOr; }
 
+// Ends that share parts grow with the number of paths to them: one that is larger is given up.
+constexpr int kMostNodesOfEnd = 4096;
+
+class NodeCounter : public tir::ExprVisitor {
+ public:
+  // Returns whether the expression, as a tree, has no more nodes than an end may have.
+  static bool IsSmall(const PrimExpr* e) {
+    NodeCounter counter;
+    counter.VisitExpr(e);
+    return counter.left_ >= 0;
+  }
+
+ protected:
+  void VisitExpr(const PrimExpr* e) override {
+    if (--left_ >= 0) ExprVisitor::VisitExpr(e);
+  }
+
+ private:
+  int left_ = kMostNodesOfEnd;
+};
+
 class SetEvaluator : public tir::ExprFunctor<IntervalSet(const PrimExpr*)> {
  public:
   SetEvaluator(const VarDomains& domains, Analyzer& analyzer)
@@ -44,6 +65,11 @@ class SetEvaluator : public tir::ExprFunctor<IntervalSet(const PrimExpr*)> {
   const PrimExpr* LowerEnd(const PrimExpr* e) { return e ? VisitExpr(e).min() : nullptr; }
   const PrimExpr* UpperEnd(const PrimExpr* e) { return e ? VisitExpr(e).max() : nullptr; }
 
+  static IntervalSet WithoutLargeEnds(IntervalSet set) {
+    const auto small = [](const PrimExpr* end) { return end && NodeCounter::IsSmall(end) ? end : nullptr; };
+    return set.is_nothing() ? set : IntervalSet::Interval(small(set.min()), small(set.max()));
+  }
+
   bool Fits(IntervalSet set, DataType from, DataType to);
   IntervalSet EvalBinary(const tir::BinaryExpr* e);
   IntervalSet Combine(const tir::BinaryExpr* e, IntervalSet a, IntervalSet b);
@@ -62,18 +88,17 @@ class SetEvaluator : public tir::ExprFunctor<IntervalSet(const PrimExpr*)> {
   const VarDomains& domains_;
   Analyzer& analyzer_;
   const PrimBuilder& make_;
-  size_t depth_ = 0;  // of domains inside domains
+  // Of the variables so far. One that is being relaxed has its domain.
+  VarDomains relaxed_;
 };
 
 IntervalSet SetEvaluator::VisitVar(const tir::Var* var) {
   const auto* it = domains_.Find(var);
   if (!it || (it->is_point() && it->min() == var)) return IntervalSet::Point(var);
   // The bounds of an inner loop may depend on outer ones. Domains that depend on each other are cut off.
-  if (depth_ >= domains_.size()) return *it;
-  ++depth_;
-  const IntervalSet set = Eval(*it);
-  --depth_;
-  return set;
+  const auto [relaxed, is_new] = relaxed_.try_emplace(var, *it);
+  if (is_new) relaxed = WithoutLargeEnds(Eval(*it));
+  return relaxed;
 }
 
 IntervalSet SetEvaluator::VisitRamp(const tir::Ramp* ramp) {
