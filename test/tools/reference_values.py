@@ -38,7 +38,7 @@ ANYWHERE = ["tir.Simplify", "tir.RemoveNoOp", "tir.HoistExpression", "tir.HoistI
             "tir.NarrowDataType", "tir.ForceNarrowIndexToInt32", "tir.CommonSubexprElimTIR", "tir.ConvertSSA",
             "tir.RenormalizeSplitPattern", "tir.CanonicalizeLoop", "tir.ReduceBranchingThroughOvercompute",
             "tir.ConvertForLoopsToSerial", "tir.RewriteUnsafeSelect"]
-LOWERED = ["tir.StorageRewrite", "tir.VectorizeLoop", LOWER]
+LOWERED = ["tir.StorageRewrite", "tir.VectorizeLoop", "tir.PointerValueTypeRewrite", "tir.FlattenBuffer", LOWER]
 STAGES = ["tir.LowerInitBlock", "tir.PlanAndUpdateBufferAllocationLocation", "tir.ConvertBlocksToOpaque",
           "tir.CompactBufferAllocation", "tir.LowerMatchBuffer", "tir.LowerOpaqueBlock", "tir.FlattenBuffer", "tir.VectorizeLoop",
           "tir.StorageRewrite", "tir.UnrollLoop"]

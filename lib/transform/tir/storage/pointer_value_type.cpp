@@ -72,8 +72,9 @@ class AccessCollector : public tir::StmtExprVisitor {
     for (size_t i = 0; i < func.params.size(); ++i) {
       const tir::Var* param = func.params[i];
       if (const tir::Buffer* buffer = func.param_buffers[i]) {
+        // Callers pass booleans, which are stored as integers of 8 bits but are not such.
         Declare(buffer->data, buffer->dtype, buffer->shape.empty() ? nullptr : buffer->shape.back(),
-                which.buffer_params);
+                which.buffer_params && buffer->dtype.with_lanes(1) != DataType::Bool());
       } else if (param->pointer && !param->pointer->elem.is_void()) {
         Declare(param, param->pointer->elem, nullptr, which.pointer_params);
       }
