@@ -246,13 +246,16 @@ class PrimFuncMaker {
   }
 
   // ---- Blocks
-  const tir::IterVar* AxisOf(const tir::IterVar* axis, BodyMutator& body) {
+
+  // The loops around a block, and the ranges that they run through.
+  using Loops = std::vector<std::pair<const tir::Var*, tir::Range>>;
+
+  const tir::IterVar* AxisOf(const tir::IterVar* axis, const tir::Range& dom, BodyMutator& body) {
     const DataType dtype = axis->var->dtype;
     const tir::Var* var = workspace_.NewPrimVar(fmt::format("v_{}", axis->var->name), dtype);
     body.Remap(axis->var, var);
-    const auto* dom = workspace_.New<tir::Range>(make_.Cast(dtype, analyzer_.Simplify(axis->dom->min)),
-                                                 make_.Cast(dtype, analyzer_.Simplify(axis->dom->extent)));
-    return workspace_.New<tir::IterVar>(dom, var, axis->iter_type, axis->thread_tag);
+    const auto* range = workspace_.New<tir::Range>(make_.Cast(dtype, dom.min), make_.Cast(dtype, dom.extent));
+    return workspace_.New<tir::IterVar>(range, var, axis->iter_type, axis->thread_tag);
   }
 
   // Reductions over nothing have the value at which they begin; a block that does not run would not store it.
@@ -270,14 +273,18 @@ class PrimFuncMaker {
     const size_t depth = func_.depth();
     std::vector<const tir::IterVar*> axes = stage.axes;
     axes.insert(axes.end(), stage.reduced.begin(), stage.reduced.end());
-    Exprs loops;
+    Loops loops;
+    // The domain of an axis may depend on the axes before it.
+    BodyMutator outer(buffers_, workspace_);
     for (const tir::IterVar* axis : axes) {
+      const tir::Range dom(analyzer_.Simplify(outer.VisitExpr(axis->dom->min)),
+                           analyzer_.Simplify(outer.VisitExpr(axis->dom->extent)));
       const DataType dtype = DataType::Int(std::max(axis->dom->min->dtype.bits, axis->dom->extent->dtype.bits));
       const tir::Var* loop = workspace_.NewPrimVar(axis->var->name, dtype);
-      loops.push_back(loop);
-      func_.Open<tir::For>(Span(), loop, make_.Cast(dtype, analyzer_.Simplify(axis->dom->min)),
-                           make_.Cast(dtype, analyzer_.Simplify(axis->dom->extent)), tir::ForKind::kSerial, nullptr,
-                           nullptr, DictAttr::Empty());
+      outer.Remap(axis->var, make_.Cast(axis->var->dtype, loop));
+      loops.push_back({loop, dom});
+      func_.Open<tir::For>(Span(), loop, make_.Cast(dtype, dom.min), make_.Cast(dtype, dom.extent),
+                           tir::ForKind::kSerial, nullptr, nullptr, DictAttr::Empty());
     }
     for (size_t i = 0; i < stage.names.size(); ++i) {
       BodyMutator body(buffers_, workspace_);
@@ -294,14 +301,15 @@ class PrimFuncMaker {
   }
 
   // Returns the indices of what the block stores.
-  Exprs OpenBlock(const Stage& stage, size_t number, const std::vector<const tir::IterVar*>& axes, const Exprs& loops,
+  Exprs OpenBlock(const Stage& stage, size_t number, const std::vector<const tir::IterVar*>& axes, const Loops& loops,
                   BodyMutator& body) {
     func_.OpenBlock(stage.names[number], true);
     func_.block()->annotations = AttrsOf(stage.attrs);
     Exprs indices;
     for (size_t i = 0; i < axes.size(); ++i) {
-      const tir::IterVar* axis = AxisOf(axes[i], body);
-      func_.Axis(axis, loops[i]);
+      const auto& [loop, dom] = loops[i];
+      const tir::IterVar* axis = AxisOf(axes[i], dom, body);
+      func_.Axis(axis, loop);
       if (i < stage.axes.size()) indices.push_back(axis->var);
     }
     const DataType int32 = DataType::Int(32);

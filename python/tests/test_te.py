@@ -46,6 +46,20 @@ def test_two_stages_are_two_blocks():
     numpy.testing.assert_allclose(run([A, C], data), data.sum(1) * 2, rtol=1e-5)
 
 
+def test_reductions_whose_extents_depend_on_axes():
+    A = te.placeholder((8, 8), name="A")
+
+    def window(i, j):
+        kw = te.reduce_axis((0, 2), "kw")
+        kh = te.reduce_axis((j, i + j + 1), "kh")
+        return te.sum(A[kh, j * 2 + kw], axis=[kw, kh])
+
+    B = te.compute((4, 3), window, name="B")
+    data = numpy.random.rand(8, 8).astype("float32")
+    expected = [[data[j:i + j + 1, j * 2:j * 2 + 2].sum() for j in range(3)] for i in range(4)]
+    numpy.testing.assert_allclose(run([A, B], data), expected, rtol=1e-5)
+
+
 def test_names_of_blocks_are_unique():
     A = te.placeholder((4,), name="A")
     B = te.compute((4,), lambda i: A[i] + 1.0, name="main")
