@@ -6,8 +6,8 @@
 //                           ...
 //                           y = R.divide(lv16, lv22)
 //
-// It replaces R.exp, R.erf, R.tanh and R.nn.softmax, over an axis of known length, of float32. FastMathTransform does so by calls of PrimFuncs; after
-// this pass the module has operators only, which other passes see through.
+// It replaces R.exp, R.erf, R.tanh and R.nn.softmax, over an axis of known length, of float32. FastMathTransform does
+// so by calls of PrimFuncs; after this pass the module has operators only, which other passes see through.
 //
 // O(nodes). Source: the pass of Relay of TVM 0.18 of this name, with the formulas of its operators fast_exp, fast_erf,
 // fast_tanh and nn.fast_softmax, see infer/approximate.h.
