@@ -369,17 +369,19 @@ const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
   if (!is_scaled(product)) return ApplyRules(e);
   const PrimExpr* x = static_cast<const tir::Mul*>(product)->a;
   const int64_t c1 = *AsInt(static_cast<const tir::Mul*>(product)->b);
+  // Nothing for the least integer and -1, whose remainder ends the program as well.
+  const std::optional<int64_t> scale = FoldIntegers(NodeKind::kFloorDiv, c1, *c2);
+  if (!scale) return ApplyRules(e);
   const PrimExpr* y = rest ? rest : make_.Const(0, e->dtype);
   const PrimExpr* y_mod = make_.FloorMod(y, e->b);
   const PrimExpr* residue =
       make_.FloorDiv(make_.Add(make_.Mul(x, make_.Const(FloorModInt(c1, *c2), e->dtype)), y_mod), e->b);
   const IntBound bound = analyzer_.Bound(residue);
-  const std::optional<int64_t> scale = FoldIntegers(NodeKind::kFloorDiv, c1, *c2);
   const auto y_div = [&] {
     const PrimExpr* div = make_.FloorDiv(y, e->b);
     return analyzer_.CanProveEqual(div, make_.Const(0, e->dtype)) ? make_.Const(0, e->dtype) : div;
   };
-  if (scale && FitsIn(*scale, e->dtype) && bound.is_const()) {
+  if (FitsIn(*scale, e->dtype) && bound.is_const()) {
     const PrimExpr* quotient = make_.Mul(x, make_.Const(*scale, e->dtype));
     return make_.Add(quotient, make_.Add(y_div(), make_.Const(bound.max, e->dtype)));
   }
