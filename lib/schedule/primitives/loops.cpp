@@ -294,7 +294,8 @@ Result<std::vector<Ref*>> ChainOf(State& state, const std::vector<Ref*>& loops) 
 }
 
 // A reduction is done again by loops that its axes do not determine: each time, all of it has to be done before it
-// begins again. So these loops and those of its axes stay in their order.
+// begins again. So these loops and those of its axes stay in their order. A reduction that no loop divides is done at
+// once, wherever its block runs.
 Status CheckRepeatedReductions(State& state, const std::vector<Ref*>& chain,
                                const std::vector<const tir::For*>& order) {
   const arith::IterRanges around = LoopDomain(chain.front(), chain.back()->parent);
@@ -310,6 +311,10 @@ Status CheckRepeatedReductions(State& state, const std::vector<Ref*>& chain,
       if (item.realize->block->iter_vars[i]->iter_type == tir::IterVarType::kCommReduce)
         reduced.push_back(item.values[i]);
     }
+    const auto is_divided = [](const PrimExpr* value) {
+      return tir::UsesVar(value, [](const tir::Var*) { return true; });
+    };
+    if (std::ranges::none_of(reduced, is_divided)) continue;
     const bool is_determined =
         DetermineInnerLoops(state, item.values, item.values, blocks.loops, outer, item.condition);
     // The loops of the reduction, and those that repeat it, in both orders.
