@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "iropt/ir/tir/uses_any_of.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::tir {
@@ -11,6 +12,24 @@ namespace iropt::tir {
 namespace {
 
 bool IsReductionAxis(const IterVar* axis) { return axis->iter_type == IterVarType::kCommReduce; }
+
+// Looks in the initialization of a block for memory that only the block has.
+class OwnMemoryFinder : public StmtExprVisitor {
+ public:
+  explicit OwnMemoryFinder(const Block& block) {
+    for (const Buffer* buffer : block.alloc_buffers) own_.insert(buffer->data);
+    for (const MatchBufferRegion* match : block.match_buffers) own_.insert(match->buffer->data);
+    if (!own_.empty()) VisitStmt(block.init);
+  }
+  bool found = false;
+
+ protected:
+  void VisitBufferUse(const Buffer* buffer) override { VisitVar(buffer->data); }
+  void VisitVar(const Var* var) override { found = found || own_.contains(var); }
+
+ private:
+  LookupSet<const Var*> own_;
+};
 
 class NestFinder {
  public:
@@ -38,9 +57,7 @@ class NestFinder {
 
   void AddNest(const BlockRealize& realize) {
     const Block& block = *realize.block;
-    if (!block.init || !block.match_buffers.empty() || !block.alloc_buffers.empty() ||
-        realize.iter_values.size() != block.iter_vars.size())
-      return;
+    if (!block.init || realize.iter_values.size() != block.iter_vars.size() || OwnMemoryFinder(block).found) return;
     ReductionNest nest{loops_, &realize};
     if (!nest.IsReduction(*loops_[0]) || !HasMemoryOutside(nest)) return;
     LookupSet<const Var*> reduced;
