@@ -75,7 +75,12 @@ class RegionCollector : public tir::StmtExprVisitor {
   RegionCollector(const PrimFunc& func, bool in_bound, Workspace& workspace)
       : in_bound_(in_bound),
         workspace_(workspace),
-        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny),
+        sizes_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {
+    for (const tir::Buffer* buffer : func.param_buffers) {
+      if (!buffer) continue;
+      for (const PrimExpr* dim : buffer->shape) sizes_.MarkNonNegative(dim);
+    }
     views_.VisitStmt(func.body);
     VisitStmt(func.body);
   }
@@ -397,6 +402,14 @@ class RegionCollector : public tir::StmtExprVisitor {
     return rest != dim && analyzer_.CanProve(make().Binary(NodeKind::kLE, extent, make().Const(factor, dim->dtype)));
   }
 
+  // Where nothing is accessed, the end of the region may be before its beginning: the memory has no elements then.
+  const PrimExpr* NotNegative(const PrimExpr* extent, const PrimExpr* dim) {
+    const PrimExpr* zero = make().Const(0, extent->dtype);
+    const PrimExpr* is_size = make().Binary(NodeKind::kGE, extent, zero);
+    if (analyzer_.CanProve(is_size) || sizes_.CanProve(is_size) || analyzer_.CanProveEqual(extent, dim)) return extent;
+    return analyzer_.Simplify(make().Max(extent, zero));
+  }
+
   // Returns whether the expression uses a variable whose binding has ended.
   bool IsBoundInside(const PrimExpr* e) const {
     return tir::UsesVar(e, [this](const tir::Var* var) { return was_bound_.contains(var) && !bound_.contains(var); });
@@ -421,17 +434,18 @@ class RegionCollector : public tir::StmtExprVisitor {
     tir::ForEachVar(extent, [&](const tir::Var* var) {
       depends_on_loop |= std::ranges::find(iterators_, var, &Iterator::var) != iterators_.end();
     });
-    if (!depends_on_loop) return {min, extent};
+    if (!depends_on_loop) return {min, NotNegative(extent, dim)};
     // An allocation cannot depend on a loop: the greatest extent, unless that is only bounded by the dtype.
     const int64_t most = analyzer_.Bound(extent).max;
     const bool is_bounded = most < int64_t{1} << (extent->dtype.bits - 2);
-    return is_bounded ? tir::Range(min, make().Const(most, extent->dtype)) : whole;
+    return is_bounded ? tir::Range(min, make().Const(std::max<int64_t>(most, 0), extent->dtype)) : whole;
   }
 
   const bool in_bound_;
   Workspace& workspace_;
   arith::Analyzer analyzer_;
-  tir::VarValues bound_;  // the values of the variables in scope, by what is bound outside of them
+  arith::Analyzer sizes_;  // knows that those of parameters are not negative
+  tir::VarValues bound_;   // the values of the variables in scope, by what is bound outside of them
   LookupSet<const tir::Var*> was_bound_;
   ViewCollector views_;
   std::vector<Iterator> iterators_;
