@@ -255,6 +255,13 @@ bool IsSpatial(const tir::Block& block) {
                              [](const tir::IterVar* axis) { return axis->iter_type == tir::IterVarType::kDataPar; });
 }
 
+bool MayRunAtOnce(const tir::Block& block) {
+  return std::ranges::all_of(BlocksOf(&block), [](const tir::Block* part) {
+    const auto is_written = [&](const tir::BufferRegion* read) { return UsesBuffer(part->writes, read->buffer); };
+    return !part->init && IsSpatial(*part) && std::ranges::none_of(part->reads, is_written);
+  });
+}
+
 bool HasOnlySpatialAndReductionAxes(const tir::Block& block) {
   return std::ranges::all_of(block.iter_vars, [](const tir::IterVar* axis) {
     return axis->iter_type == tir::IterVarType::kDataPar || axis->iter_type == tir::IterVarType::kCommReduce;
@@ -283,12 +290,21 @@ bool RunsOnceIn(State& state, const Ref* ref, const BlockInLoops& block, const B
   const tir::For& loop = ref->loop();
   if (arith::IsInt(loop.extent, 1)) return true;
   if (IsTrue(block.condition)) return false;
-  arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
-  blocks.loops.ForEachInAnyOrder(
-      [&](const tir::Var* var, const tir::Range& range) { analyzer.Bind(var, range.min, range.extent); });
+  // In no iteration after the first one, a part of the condition holds.
+  const arith::PrimBuilder make = state.make();
+  arith::Analyzer analyzer(make, arith::Analyzer::SymVars::kAny);
   BindLoopsAround(ref->parent, analyzer);
-  const arith::Analyzer::Constraint holds(analyzer, block.condition);
-  return analyzer.CanProveEqual(loop.loop_var, loop.min);
+  blocks.loops.ForEachInAnyOrder([&](const tir::Var* var, const tir::Range& range) {
+    if (var != loop.loop_var) analyzer.Bind(var, range.min, range.extent);
+  });
+  const PrimExpr* one = make.Const(1, loop.extent->dtype);
+  analyzer.Bind(loop.loop_var, make.Add(loop.min, one), make.Sub(loop.extent, one));
+  for (const PrimExpr* rest = block.condition; rest;) {
+    const auto* both = As<tir::And>(rest);
+    if (analyzer.CanProve(make.Not(both ? both->b : rest))) return true;
+    rest = both ? both->a : nullptr;
+  }
+  return false;
 }
 
 bool DetermineLoops(State& state, std::span<const PrimExpr* const> values, const arith::IterRanges& loops,

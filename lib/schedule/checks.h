@@ -42,6 +42,9 @@ Status CheckNotOutputBlock(State& state, const Ref* block, const Ref* scope);
 bool HasOwnMemory(State& state, Ref* block, const Ref* loop, std::string_view thread);
 // All axes are data parallel.
 bool IsSpatial(const tir::Block& block);
+// Returns whether iterations that compute the same elements in the block may run at the same time: neither it nor a
+// block in it reads what they have stored.
+bool MayRunAtOnce(const tir::Block& block);
 bool HasOnlySpatialAndReductionAxes(const tir::Block& block);
 
 // ---- Bindings

@@ -159,6 +159,11 @@ Box BoxOf(List<const tir::Range*> region, const arith::PrimBuilder& make) {
   return box;
 }
 
+arith::IntervalSet WholeDim(const tir::Buffer& buffer, size_t dim, const arith::PrimBuilder& make) {
+  const PrimExpr* size = buffer.shape[static_cast<uint32_t>(dim)];
+  return arith::IntervalSet::FromRange(tir::Range(make.Const(0, size->dtype), size), make);
+}
+
 Box EvalBox(List<const tir::Range*> region, const arith::IterRanges& loops, arith::Analyzer& analyzer) {
   return arith::EvalSet(std::span<const tir::Range* const>(region), DomainsOf(loops, analyzer.make()), analyzer);
 }
@@ -259,6 +264,25 @@ std::vector<List<const PrimExpr*>> IndicesStoredByAll(const tir::IfThenElse& bra
     return std::ranges::none_of(in_else, [&](List<const PrimExpr*> other) { return DeepEqual(indices, other); });
   });
   return in_then;
+}
+
+bool MayDivideByZero(const PrimExpr* expr, const Ref* loop, arith::Analyzer& analyzer) {
+  const auto is_factor_of_extent = [&](const PrimExpr* divisor) {
+    for (const Ref* ref = loop; ref->is_loop(); ref = ref->parent) {
+      const PrimExpr* rest = analyzer.make().FloorMod(ref->loop().extent, divisor);
+      if (arith::IsInt(analyzer.Simplify(rest), 0)) return true;
+    }
+    return false;
+  };
+  bool found = false;
+  const auto look = [&](const Node* node) {
+    if (node->kind < NodeKind::kDiv || node->kind > NodeKind::kFloorMod || found) return;
+    const auto* division = static_cast<const tir::BinaryExpr*>(node);
+    const arith::IntBound divisor = analyzer.bounds().Bound(division->b);
+    found = divisor.min <= 0 && divisor.max >= 0 && !is_factor_of_extent(division->b);
+  };
+  if (expr) tir::PostOrderVisit(expr, look);
+  return found;
 }
 
 void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer) {

@@ -27,6 +27,8 @@ Box UnionBox(const std::vector<Box>& boxes, arith::Analyzer& analyzer);
 Box BoxOf(List<const tir::Range*> region, const arith::PrimBuilder& make);
 // The ranges with their values for all values of the variables.
 Box EvalBox(List<const tir::Range*> region, const arith::IterRanges& loops, arith::Analyzer& analyzer);
+// All of a dimension of the buffer.
+arith::IntervalSet WholeDim(const tir::Buffer& buffer, size_t dim, const arith::PrimBuilder& make);
 // The intervals of the ranges of variables.
 arith::VarDomains DomainsOf(const arith::IterRanges& ranges, const arith::PrimBuilder& make);
 // min, extent of the bounded set, simplified; `whole` if an end is missing.
@@ -56,6 +58,10 @@ Status CheckStoresAlways(State& state, const tir::Buffer& buffer, const tir::Blo
 // The indices with which all branches of the statement store to the buffer, as far as no other loop, let statement or
 // condition is around the stores: those of the first branch.
 std::vector<List<const PrimExpr*>> IndicesStoredByAll(const tir::IfThenElse& branch, const tir::Buffer* buffer);
+
+// Returns whether the expression (null: none) may divide by 0 where the loop begins, as by a size. It does not if it
+// divides by a factor of the extent of a loop around, which has no iterations then.
+bool MayDivideByZero(const PrimExpr* expr, const Ref* loop, arith::Analyzer& analyzer);
 
 // Tells the analyzer the ranges of all loops around the statement.
 void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer);

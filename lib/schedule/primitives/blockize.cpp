@@ -355,6 +355,7 @@ Result<Blockized> Blockize(State& state, const Ref* loop, bool preserve_unit_ite
     for (const Ref* ref : state.LoopsOf(state.RefOf(block))) around.push_back(&ref->loop());
     if (!BeginsWithInit(state, *realize, around))
       return state.Refuse("the reduction of the block {0} does not begin with its first values", {block});
+    IROPT_RETURN_IF_ERROR(CheckReducesOnce(state, state.RefOf(block), loop));
     IROPT_ASSIGN_OR_RETURN(init, OuterInit(state, substituted.init, *inner, splitter.loops, name));
   }
   const auto* outer = workspace.New<tir::Block>(

@@ -93,6 +93,7 @@ class Mover {
     paths.Add(loop_, scope_);
     MoveRewriter rewriter(scope_block, paths, removal, loop_->stmt, new_loop, workspace_);
     const auto* new_scope = To<tir::Block>(rewriter.VisitStmt(scope_block));
+    IROPT_RETURN_IF_ERROR(CheckBeginsWithoutElements(state_, block_, loop_, new_scope));
     state_.Replace(scope_, new_scope, {{scope_block, new_scope}});
     state_.RecheckAffine(block_);
     return {};
@@ -314,8 +315,10 @@ class Mover {
         boxes.push_back(EvalBox(region->region, LoopDomain(other->parent, loop_, scope), analyzer_));
         for (size_t i = 0; i < boxes.back().size(); ++i) {
           IntervalSet& set = boxes.back()[i];
-          const auto is_unknown = [&](const PrimExpr* end) { return LoadsComputed(end) || MayDivideByZero(end); };
-          if (is_unknown(set.min()) || is_unknown(set.max())) set = WholeDim(*buffer, i);
+          const auto is_unknown = [&](const PrimExpr* end) {
+            return LoadsComputed(end) || MayDivideByZero(end, loop_, analyzer_);
+          };
+          if (is_unknown(set.min()) || is_unknown(set.max())) set = WholeDim(*buffer, i, analyzer_.make());
         }
       }
     }
@@ -336,33 +339,6 @@ class Mover {
     return found;
   }
 
-  // Returns whether the expression may divide by 0 where the loop begins, as by a size. It does not if it divides by a
-  // factor of the extent of a loop around, which has no iterations then.
-  bool MayDivideByZero(const PrimExpr* expr) {
-    const auto is_factor_of_extent = [&](const PrimExpr* divisor) {
-      for (const Ref* ref = loop_; ref->is_loop(); ref = ref->parent) {
-        const PrimExpr* rest = analyzer_.make().FloorMod(ref->loop().extent, divisor);
-        if (arith::IsInt(analyzer_.Simplify(rest), 0)) return true;
-      }
-      return false;
-    };
-    bool found = false;
-    const auto look = [&](const Node* node) {
-      if (node->kind < NodeKind::kDiv || node->kind > NodeKind::kFloorMod || found) return;
-      const auto* division = static_cast<const tir::BinaryExpr*>(node);
-      const arith::IntBound divisor = analyzer_.bounds().Bound(division->b);
-      found = divisor.min <= 0 && divisor.max >= 0 && !is_factor_of_extent(division->b);
-    };
-    if (expr) tir::PostOrderVisit(expr, look);
-    return found;
-  }
-
-  IntervalSet WholeDim(const tir::Buffer& buffer, size_t i) const {
-    const PrimExpr* dim = buffer.shape[i];
-    const arith::PrimBuilder& make = analyzer_.make();
-    return IntervalSet::FromRange(tir::Range(make.Const(0, dim->dtype), dim), make);
-  }
-
   // Iterations that run at once do not compute the same elements, unless only they use these.
   Status CheckConcurrentLoops(const tir::Stmt* new_loop) {
     for (const Ref* ref = loop_; ref->is_loop(); ref = ref->parent) {
@@ -372,7 +348,7 @@ class Mover {
       const bool at_once =
           by_threads || loop.for_kind == tir::ForKind::kParallel || loop.for_kind == tir::ForKind::kVectorized;
       if (!at_once || arith::IsInt(loop.extent, 1)) continue;
-      if ((by_threads || consumers_.empty()) && IsSpatial(block_->block())) continue;
+      if ((by_threads || consumers_.empty()) && MayRunAtOnce(block_->block())) continue;
       if (HasOwnMemory(state_, block_, ref, by_threads ? thread : std::string_view())) continue;
       const BlocksInLoops blocks = FindBlocksInLoops(new_loop, LoopDomain(loop_, ref->parent), workspace_);
       const auto moved =

@@ -12,6 +12,7 @@
 
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/support/lookup.h"
+#include "moved_block.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/stmt_tools.h"
@@ -116,7 +117,7 @@ class Decomposer {
         discarded.insert(loop.loop_var);
       if (loops_[i - 1] == loop_) break;
     }
-    IROPT_RETURN_IF_ERROR(CheckNotRepeated(discarded));
+    IROPT_RETURN_IF_ERROR(CheckReducesOnce(state_, ref_, loop_));
     IROPT_ASSIGN_OR_RETURN(const PrimExpr* condition, Condition(discarded));
     tir::VarValues loop_vars;
     for (const tir::For* loop : chosen) loop_vars[loop->loop_var] = CopyVar(*loop->loop_var, workspace_, "_init");
@@ -134,28 +135,6 @@ class Decomposer {
                                       thread, DictAttr::Empty());
     }
     return stmt;
-  }
-
-  // Loops run the block again, with its initialization, if no axis uses them or if the axes take values twice.
-  Status CheckNotRepeated(const LookupSet<const tir::Var*>& discarded) {
-    const arith::IterRanges inner = LoopDomain(ref_->parent, loop_->parent);
-    std::vector<const PrimExpr*> values;
-    for (const PrimExpr* value : realize_->iter_values) {
-      if (tir::UsesAnyOf(inner, value)) values.push_back(value);
-    }
-    if (!DetermineInnerLoops(state_, values, realize_->iter_values, inner, loop_->parent, realize_->predicate))
-      return state_.Refuse("loops under {0} repeat the reduction of the block {1}, which then begins once only",
-                           {loop_->stmt, &block_});
-    for (const Ref* ref : loops_) {
-      const tir::For& loop = ref->loop();
-      const auto uses = [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); };
-      if (!discarded.contains(loop.loop_var) || arith::IsInt(loop.extent, 1) || uses(realize_->predicate) ||
-          std::ranges::any_of(realize_->iter_values, uses))
-        continue;
-      return state_.Refuse("the loop {0} repeats the reduction of the block {1}, which then begins once only",
-                           {&loop, &block_});
-    }
-    return {};
   }
 
   // The parts of the condition of the block that do not depend on loops that the initialization does not have.

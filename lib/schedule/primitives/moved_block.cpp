@@ -6,6 +6,9 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/iter_map.h"
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/tir/reduction_nest.h"
+#include "iropt/ir/tir/uses_any_of.h"
+#include "schedule/checks.h"
 #include "schedule/region_tools.h"
 #include "schedule/stmt_tools.h"
 
@@ -162,6 +165,50 @@ Status CheckBeginsWithInit(State& state, const Ref* block, const Ref* loop, cons
   if (BeginsWithInit(state, *path.found, loops)) return {};
   return state.Refuse("the reduction of the block {0} would not begin with its first values under the loop {1}",
                       {&moved, loop->stmt});
+}
+
+Status CheckReducesOnce(State& state, const Ref* block, const Ref* loop) {
+  const tir::BlockRealize& realize = *state.RealizeOf(block);
+  const arith::IterRanges inner = LoopDomain(block->parent, loop->parent);
+  std::vector<const PrimExpr*> values;
+  for (const PrimExpr* value : realize.iter_values) {
+    if (tir::UsesAnyOf(inner, value)) values.push_back(value);
+  }
+  if (!DetermineInnerLoops(state, values, realize.iter_values, inner, loop->parent, realize.predicate))
+    return state.Refuse("loops under {0} repeat the reduction of the block {1}, which then begins once only",
+                        {loop->stmt, realize.block});
+  const BlocksInLoops blocks = FindBlocksInLoops(loop->stmt, {}, state.workspace());
+  const auto own = std::ranges::find(blocks.found, &realize, &BlockInLoops::realize);
+  for (const Ref* ref = block->parent; ref != loop->parent; ref = ref->parent) {
+    const auto uses = [&](const PrimExpr* value) { return tir::UsesVar(value, ref->loop().loop_var); };
+    if (std::ranges::any_of(realize.iter_values, uses) || RunsOnceIn(state, ref, *own, blocks)) continue;
+    return state.Refuse("the loop {0} repeats the reduction of the block {1}, which then begins once only",
+                        {ref->stmt, realize.block});
+  }
+  return {};
+}
+
+Status CheckBeginsWithoutElements(State& state, const Ref* block, const Ref* loop, const tir::Block* new_scope) {
+  const tir::Block& moved = block->block();
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  BindShapes(*state.func(), analyzer);
+  const auto may_be_empty = [&](const PrimExpr* extent) { return !analyzer.CanProveGreaterEqual(extent, 1); };
+  const auto may_have_none = [&](const tir::IterVar* axis) {
+    return IsReduced(*axis) && may_be_empty(axis->dom->extent);
+  };
+  if (!moved.init || std::ranges::none_of(moved.iter_vars, may_have_none)) return {};
+  PathFinder path(&moved);
+  path.VisitStmt(new_scope->body);
+  for (const tir::For* around : path.loops) {
+    if (!IsOfReduction(*path.found, *around) || !may_be_empty(around->extent)) continue;
+    const std::vector<tir::ReductionNest> nests = tir::FindReductionNests(*around);
+    if (std::ranges::find(nests, path.found, &tir::ReductionNest::realize) != nests.end()) continue;
+    return state.Refuse(
+        "the reduction of the block {0} may have no elements, and would not be initialized under the "
+        "loop {1}",
+        {&moved, loop->stmt});
+  }
+  return {};
 }
 
 Status CheckMayRunEarly(State& state, const Ref* block, const Ref* producer, const Ref* loop,

@@ -16,9 +16,17 @@ bool IsOfReduction(const tir::BlockRealize& realize, const tir::For& loop);
 // first.
 bool BeginsWithInit(State& state, const tir::BlockRealize& realize, const std::vector<const tir::For*>& loops);
 
+// Refuses if loops from the given one inwards run the block for the same values of its axes again, with its
+// initialization: that is to be done once, ahead of the loop.
+Status CheckReducesOnce(State& state, const Ref* block, const Ref* loop);
+
 // Refuses if a reduction would not begin with its first values at the new place of the block: there it is initialized.
 // `new_loop` is the loop with the block in it.
 Status CheckBeginsWithInit(State& state, const Ref* block, const Ref* loop, const tir::Stmt* new_loop);
+
+// Refuses if a reduction that may be over nothing would not have its first values then at the new place of the block: a
+// loop around it that may not run is of the reduction and of other axes. `new_scope` is the scope with the block there.
+Status CheckBeginsWithoutElements(State& state, const Ref* block, const Ref* loop, const tir::Block* new_scope);
 
 // Refuses if the loop is of a reduction of the producer, and the block under it cannot run before that is finished: it
 // runs again after each part of it, for all that it computes under the loop, and what it writes at last counts.

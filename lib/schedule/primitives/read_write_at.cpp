@@ -97,6 +97,8 @@ class AutoCopy {
         reads = reads || has_read;
         writes = writes || has_write;
         if (has_read && boxes_.empty() && !is_read_) early_reader_ = &block;
+        if (has_read) is_conditional_ = is_conditional_ || !IsTrue(realize->predicate);
+        if (has_read) first_reader_ = std::min(first_reader_, state_.RefOf(&block)->place);
         if (is_read_ ? has_read : has_write) Relax(*realize, is_read_ ? block.reads : block.writes);
         if (has_write && !is_read_) {
           FindStored(block);
@@ -161,16 +163,9 @@ class AutoCopy {
   // What is to be copied: what the statements access under the loop, as far as it is in the buffer. Conditions keep
   // them from accessing the rest.
   Result<const tir::BufferRegion*> AccessedRegion() {
-    const Box box = UnionBox(boxes_, analyzer_);
-    const auto is_known = [](const arith::IntervalSet& set) {
-      return arith::IsPure(set.min()) && arith::IsPure(set.max());
-    };
-    if (!std::ranges::all_of(box, [&](const arith::IntervalSet& set) { return !set.is_bounded() || is_known(set); }))
-      return state_.Refuse(
-          fmt::format("which elements of {} are accessed under the loop {{0}} depends on what is loaded, not "
-                      "on loops alone",
-                      old_buffer_->name),
-          {loop_->stmt});
+    Box box = UnionBox(boxes_, analyzer_);
+    IROPT_RETURN_IF_ERROR(CheckWithoutLoads(box));
+    const bool is_widened = Widen(box);
     std::vector<const tir::Range*> ranges;
     for (size_t i = 0; i < box.size(); ++i) {
       const PrimExpr* dim = old_buffer_->shape[i];
@@ -178,17 +173,68 @@ class AutoCopy {
     }
     const auto* region = MakeRegion(old_buffer_, ranges, workspace_);
     if (!IsInsideBuffer(state_, *region, loop_)) {
-      Analyzer analyzer(make_, Analyzer::SymVars::kAny);
-      BindShapes(*state_.func(), analyzer);
-      BindLoopsAround(loop_, analyzer);
-      for (size_t i = 0; i < ranges.size(); ++i) ranges[i] = InsidePart(*ranges[i], old_buffer_->shape[i], analyzer);
+      Analyzer facts(make_, Analyzer::SymVars::kAny);
+      AddFacts(facts);
+      for (size_t i = 0; i < ranges.size(); ++i) ranges[i] = InsidePart(*ranges[i], old_buffer_->shape[i], facts);
       region = MakeRegion(old_buffer_, ranges, workspace_);
     }
-    if (is_read_ || is_stored_as_stated_ || ContainRegion(state_, stored_, region->region, loop_)) return region;
-    return state_.Refuse(fmt::format("the blocks under the loop {{0}} do not write all elements of the region of {} "
-                                     "that would be copied",
-                                     old_buffer_->name),
+    IROPT_RETURN_IF_ERROR(CheckHasValues(*region, is_widened));
+    return region;
+  }
+  Status CheckWithoutLoads(const Box& box) {
+    const auto is_known = [](const arith::IntervalSet& set) {
+      return !set.is_bounded() || (arith::IsPure(set.min()) && arith::IsPure(set.max()));
+    };
+    if (std::ranges::all_of(box, is_known)) return {};
+    return state_.Refuse(
+        fmt::format("which elements of {} are accessed under the loop {{0}} depends on what is loaded, "
+                    "not on loops alone",
+                    old_buffer_->name),
+        {loop_->stmt});
+  }
+  // A dimension in which the bounds are not known, as where they divide by a size that may be 0, is copied as a whole.
+  // Returns whether there is one.
+  bool Widen(Box& box) {
+    Analyzer facts(make_, Analyzer::SymVars::kAny);
+    AddFacts(facts);
+    bool is_widened = false;
+    for (size_t i = 0; i < box.size(); ++i) {
+      const arith::IntervalSet& set = box[i];
+      if (set.is_bounded() && !MayDivideByZero(set.min(), loop_, facts) && !MayDivideByZero(set.max(), loop_, facts))
+        continue;
+      box[i] = WholeDim(*old_buffer_, i, make_);
+      is_widened = true;
+    }
+    return is_widened;
+  }
+  // Whatever is copied has values. That is certain for what blocks read without a condition.
+  Status CheckHasValues(const tir::BufferRegion& region, bool is_widened) {
+    if (!is_widened && (is_read_ ? !is_conditional_ : is_stored_as_stated_)) return {};
+    if (is_read_ ? IsStoredBefore(region) : ContainRegion(state_, stored_, region.region, loop_)) return {};
+    return state_.Refuse(fmt::format("the blocks {} the loop {{0}} do not write all elements of the region of {} that "
+                                     "would be copied",
+                                     is_read_ ? "before" : "under", old_buffer_->name),
                          {loop_->stmt});
+  }
+  bool IsStoredBefore(const tir::BufferRegion& region) {
+    const std::vector<Ref*>& writers = state_.ScopeInfo(state_.ScopeOf(loop_)).WritersOf(old_buffer_);
+    if (writers.empty()) {
+      const List<const tir::Buffer*> params = state_.func()->param_buffers;
+      return std::ranges::find(params, old_buffer_) != params.end();
+    }
+    std::vector<Box> stored;
+    for (Ref* writer : writers) {
+      const auto boxes = StoredBoxes(state_, writer, LowestCommonAncestor(writer, loop_), old_buffer_);
+      if (boxes && writer->place < first_reader_) stored.insert(stored.end(), boxes->begin(), boxes->end());
+    }
+    // All of the buffer is easier to compare than a part of which only the ends in it count.
+    return ContainRegion(state_, stored, region.region, loop_) ||
+           ContainRegion(state_, stored, FullRegion(old_buffer_, workspace_)->region, loop_);
+  }
+  // Of sizes, and of the loops around.
+  void AddFacts(Analyzer& analyzer) {
+    BindShapes(*state_.func(), analyzer);
+    BindLoopsAround(loop_, analyzer);
   }
   const tir::Range* InsidePart(const tir::Range& range, const PrimExpr* dim, Analyzer& analyzer) {
     const PrimExpr* zero = make_.Const(0, range.min->dtype);
@@ -260,6 +306,8 @@ class AutoCopy {
   const tir::Block* early_reader_ = nullptr;  // before all writers, or one that updates
   const tir::Block* empty_reduction_ = nullptr;
   const tir::For* empty_loop_ = nullptr;  // over which it reduces
+  uint32_t first_reader_ = UINT32_MAX;    // its place in the scope
+  bool is_conditional_ = false;           // a reader
   std::vector<Box> boxes_;                // that are accessed
   std::vector<Box> stored_;               // that are written for sure
   bool is_stored_as_stated_ = false;      // by a writer of which only what it states is known
