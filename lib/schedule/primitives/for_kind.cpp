@@ -10,6 +10,7 @@
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/stmt_tools.h"
+#include "thread_axis.h"
 
 namespace iropt::schedule {
 
@@ -20,7 +21,7 @@ Status CheckRepeatsNoReduction(State& state, const Ref* ref, std::string_view wh
                                const BlocksInLoops& blocks) {
   const tir::For& loop = ref->loop();
   for (const BlockInLoops& item : blocks.found) {
-    if (IsSpatial(*item.realize->block) || item.writes_own_buffers || RunsOnceIn(state, ref, item, blocks)) continue;
+    if (MayRunAtOnce(*item.realize->block) || item.writes_own_buffers || RunsOnceIn(state, ref, item, blocks)) continue;
     std::vector<const PrimExpr*> all = item.values_around;
     all.insert(all.end(), item.values.begin(), item.values.end());
     std::vector<const PrimExpr*> values;
@@ -68,64 +69,6 @@ Status CheckAxes(State& state, const Ref* ref, std::string_view what, std::strin
                                       loop.loop_var->name),
                           {realize->block});
     }
-  }
-  return {};
-}
-
-// Finds a loop over the threads of an axis in another one that cannot be divided among them: a thread has one place on
-// the axis, so that a block in both runs only where they are equal, unless it does not depend on the outer one.
-class SameAxisFinder : public tir::StmtExprVisitor {
- public:
-  // `bound` counts as one of the loops.
-  SameAxisFinder(const tir::For& outer, std::string_view tag, const tir::Stmt* bound, arith::Analyzer& analyzer)
-      : outer_(outer), tag_(tag), bound_(bound), analyzer_(analyzer) {}
-
-  const tir::For* Find() {
-    VisitStmt(outer_.body);
-    return found_;
-  }
-  void VisitExpr(const PrimExpr*) override {}
-
- protected:
-  void VisitFor(const tir::For* loop) override {
-    const bool is_same = loop == bound_ || (loop->thread_binding && loop->thread_binding->thread_tag == tag_);
-    const auto has_threads = [&] {
-      return analyzer_.CanProve(analyzer_.make().Binary(NodeKind::kLE, loop->extent, outer_.extent));
-    };
-    if (is_same && (depends_ || UsesOuter(*loop) || !has_threads())) found_ = loop;
-    StmtExprVisitor::VisitFor(loop);
-  }
-  void VisitBlockRealize(const tir::BlockRealize* realize) override {
-    const bool depended = depends_;
-    for (const PrimExpr* value : realize->iter_values) depends_ = depends_ || tir::UsesVar(value, outer_.loop_var);
-    StmtExprVisitor::VisitBlockRealize(realize);
-    depends_ = depended;
-  }
-
- private:
-  bool UsesOuter(const tir::For& loop) const {
-    bool found = false;
-    tir::PostOrderVisit(&loop, [&](const Node* node) { found = found || node == outer_.loop_var; });
-    return found;
-  }
-
-  const tir::For& outer_;
-  const std::string_view tag_;
-  const tir::Stmt* bound_;
-  arith::Analyzer& analyzer_;
-  bool depends_ = false;  // the current block, or one around it, on the outer loop
-  const tir::For* found_ = nullptr;
-};
-
-Status CheckAxisIsFree(State& state, const Ref* ref, std::string_view tag) {
-  arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
-  for (const Ref* outer = ref; outer; outer = outer->parent) {
-    if (!outer->is_loop()) continue;
-    const tir::For& loop = outer->loop();
-    const bool is_same = outer == ref || (loop.thread_binding && loop.thread_binding->thread_tag == tag);
-    if (!is_same || !SameAxisFinder(loop, tag, ref->stmt, analyzer).Find()) continue;
-    return state.Refuse(fmt::format("the loop {{0}} is bound to \"{}\" already, and one is in the other", tag),
-                        {&loop});
   }
   return {};
 }
