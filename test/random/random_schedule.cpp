@@ -64,6 +64,7 @@ class RandomSchedule {
     if (row.name == "Vectorize" && IsNearVectors(sch_.Find(args[0].As<Value::Name>()->text)->ref)) return false;
     // The copy of what is only updated has no values to begin with.
     if (row.name == "CacheWrite" && IsOnlyUpdated(args)) return false;
+    if (row.name == "CacheInplace" && BeginsResult(args)) return false;
     const auto results = sch_.Apply(row, std::move(args));
     if (!results) return false;
     for (const std::string& name : *results) {
@@ -275,6 +276,18 @@ class RandomSchedule {
     return !block.init && std::ranges::any_of(block.reads, [&](const tir::BufferRegion* read) {
       return std::ranges::find(block.writes, read->buffer, &tir::BufferRegion::buffer) != block.writes.end();
     });
+  }
+
+  // Whether a buffer that the block reads has no values before it: a result of the function that no other block writes
+  // first. The caller may give it any.
+  bool BeginsResult(const std::vector<Value>& args) const {
+    const schedule::Ref* ref = sch_.Find(args[0].As<Value::Name>()->text)->ref;
+    const auto index = static_cast<size_t>(*args[1].AsInt());
+    schedule::State& state = *sch_.StateOf(function_);
+    schedule::Ref* scope = state.ScopeOf(ref);
+    if (!scope || index >= ref->block().reads.size()) return false;
+    const std::vector<schedule::Ref*>& writers = state.ScopeInfo(scope).WritersOf(ref->block().reads[index]->buffer);
+    return !writers.empty() && writers.front() == ref;
   }
 
   size_t AxesOfBlock() const { return sch_.Find(block_)->ref->block().iter_vars.size(); }
