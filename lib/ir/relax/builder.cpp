@@ -1,7 +1,9 @@
 #include "iropt/ir/relax/builder.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "iropt/ir/relax/origin_scope.h"
 #include "iropt/ir/relax/rebuild.h"
 
 namespace iropt {
@@ -35,7 +37,23 @@ void AppendFlat(const BindingBlock* block, Workspace& workspace, std::vector<con
   end_block();
 }
 
+thread_local Span current_origin;
+
+// The span of a binding of the value.
+Span OriginOf(const Expr* value) { return value->span().known() ? value->span() : current_origin; }
+
+template <class B>
+const Binding* WithSpan(const B& binding, Span span, Workspace& workspace) {
+  B* copy = workspace.New<B>(binding);
+  copy->set_span(span);
+  return copy;
+}
+
 }  // namespace
+
+OriginScope::OriginScope(Span origin) : outer_(std::exchange(current_origin, origin)) {}
+OriginScope::~OriginScope() { current_origin = outer_; }
+Span OriginScope::Current() { return current_origin; }
 
 BlockBuilder::BlockBuilder(Workspace& workspace, TypeInferrer* inferrer) : workspace_(workspace), inferrer_(inferrer) {}
 
@@ -81,7 +99,7 @@ const Var* BlockBuilder::EmitAs(bool is_dataflow, const Expr* value, std::string
   // A name of a function has no type of its own.
   const Var* var = NewVar(is_dataflow, name_hint, value->type ? value->type : InferType(value));
   VarBinding* binding = workspace_.New<VarBinding>(var, value);
-  binding->set_span(value->span());
+  binding->set_span(OriginOf(value));
   top().bindings.push_back(binding);
   Record(var, value);
   return var;
@@ -91,7 +109,7 @@ const Var* BlockBuilder::EmitMatchCast(const Expr* value, const Type* type, std:
   value = Normalize(value);
   const Var* var = NewVar(top().is_dataflow, name_hint, type);
   MatchCast* binding = workspace_.New<MatchCast>(var, value, type);
-  binding->set_span(value->span());
+  binding->set_span(OriginOf(value));
   top().bindings.push_back(binding);
   return var;
 }
@@ -101,6 +119,11 @@ void BlockBuilder::EmitNormalized(const Binding* binding) {
   IROPT_CHECK(frame.is_dataflow || !binding->var->is_dataflow(), "dataflow variable {} outside of a dataflow block",
               binding->var->name());
   IROPT_CHECK(binding->var->type != nullptr, "variable {} has no type", binding->var->name());
+  if (!binding->span().known() && current_origin.known()) {
+    const auto* cast = As<MatchCast>(binding);
+    binding = cast ? WithSpan(*cast, current_origin, workspace_)
+                   : WithSpan(*To<VarBinding>(binding), current_origin, workspace_);
+  }
   frame.bindings.push_back(binding);
   if (const auto* var_binding = As<VarBinding>(binding)) Record(binding->var, var_binding->value);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "iropt/ir/relax/origin_scope.h"
+
 namespace iropt {
 
 ExprMutator::ExprMutator(Workspace& workspace, TypeInferrer* inferrer)
@@ -113,15 +115,9 @@ const BindingBlock* ExprMutator::VisitBlock(const BindingBlock* block) {
     builder_.BeginBindingBlock();
   }
   for (const Binding* binding : block->bindings) {
-    const size_t first = builder_.current_bindings().size();
+    // What takes the place of a binding, or is made for it, comes from where it does.
+    const OriginScope origin(binding->span());
     VisitBinding(binding);
-    if (!binding->span().known()) continue;
-    // What takes the place of a binding, or was made for it, comes from where it does. Nested blocks may have moved the
-    // list.
-    const std::vector<const Binding*>& made = builder_.current_bindings();
-    for (size_t i = first; i < made.size(); ++i) {
-      if (!made[i]->span().known()) const_cast<Binding*>(made[i])->set_span(binding->span());
-    }
   }
   const std::vector<const Binding*>& emitted = builder_.current_bindings();
   if (!std::equal(emitted.begin(), emitted.end(), block->bindings.begin(), block->bindings.end()))

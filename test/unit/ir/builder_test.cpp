@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "iropt/ir/relax/origin_scope.h"
 #include "testing.h"
 
 namespace iropt {
@@ -38,6 +39,34 @@ TEST_CASE_METHOD(Builder, "emitted variables get names, kinds and types", "[ir]"
   CHECK(To<Call>(builder.LookupBinding(b))->args[0] == a);
   CHECK(builder.LookupBinding(x) == nullptr);
   CHECK_FALSE(builder.failed());
+}
+
+TEST_CASE_METHOD(Builder, "bindings come from the innermost scope, unless they say where they come from", "[ir]") {
+  const auto begin_of = [](const Binding* binding) { return binding->span().begin; };
+  auto* known = workspace.New<Call>(*NewCall(workspace, kAdd, {x, x}));
+  known->set_span(Span::Of(90, 95));
+  builder.BeginBindingBlock();
+  builder.Emit(Add(x, x));
+  const auto* made = workspace.New<VarBinding>(workspace.NewVar("y", x->type), x);
+  {
+    const OriginScope outer(Span::Of(10, 12));
+    builder.Emit(Add(x, x));
+    {
+      const OriginScope inner(Span::Of(20, 22));
+      builder.EmitMatchCast(x, x->type);
+      builder.EmitNormalized(made);
+    }
+    builder.Emit(known);
+    const OriginScope none{Span()};
+    builder.EmitNormalized(made);
+  }
+  const BindingBlock* block = builder.EndBlock();
+  std::vector<uint32_t> begins;
+  for (const Binding* binding : block->bindings) begins.push_back(begin_of(binding));
+  CHECK(begins == std::vector<uint32_t>{0, 10, 20, 20, 90, 0});
+  CHECK(begin_of(made) == 0);
+  CHECK(block->bindings[5] == made);
+  CHECK_FALSE(OriginScope::Current().known());
 }
 
 TEST_CASE_METHOD(Builder, "names are unique, also among numbered ones", "[ir]") {

@@ -11,6 +11,7 @@
 #include "exchange/onnx/node_places.h"
 #include "exchange/onnx/run/definitions.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/relax/origin_scope.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/reshape.h"
 #include "iropt/op/ops/shape.h"
@@ -405,6 +406,8 @@ bool FunctionImporter::ImportNode(const NodeProto& node, Scope& scope) {
 
 bool FunctionImporter::ImportResolved(const NodeProto& node, Scope& scope) {
   const NodeProto* outer_node = std::exchange(node_, &node);
+  // Fields of tuples and other names for values come from the node as well as its calls.
+  const OriginScope origin(node.span);
   const bool ok = [&] {
     const DiagnosticContext place(context_.diagnostics, {}, fmt::format("in {}", Describe(node)));
     const int64_t version = OpsetIn(*node_context_->opsets, node.domain);
@@ -424,13 +427,7 @@ bool FunctionImporter::ImportResolved(const NodeProto& node, Scope& scope) {
     if (!value.present() && !op.failed() && !builder_.failed()) value = MakeOpaqueCall(op);
     if (op.failed() || builder_.failed()) return false;
     if (value.expr != nullptr && value.expr->type != nullptr) KeepDims(op, value.expr);
-    const bool is_bound = Bind(node, std::move(value), scope);
-    // Fields of tuples and other names for values come from the node as well.
-    const std::vector<const Binding*>& made = builder_.current_bindings();
-    for (size_t i = first; i < made.size(); ++i) {
-      if (!made[i]->span().known()) const_cast<Binding*>(made[i])->set_span(node.span);
-    }
-    return is_bound;
+    return Bind(node, std::move(value), scope);
   }();
   node_ = outer_node;
   return ok;
