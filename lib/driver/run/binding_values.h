@@ -26,6 +26,8 @@ class BindingNames {
   struct Name {
     std::string text;      // with the name of the variable
     std::string own_text;  // with that of the model; the same if there is none
+    // Of a value that a model has no name for: another model has another value of it.
+    bool is_made_up = false;
   };
   // The name of the next value of the variable.
   Name Next(const Function& function, const Var& var);
@@ -35,6 +37,7 @@ class BindingNames {
 
   const Function& entry_;
   const ValueNames& own_;
+  bool is_of_model_;
   LookupMap<const Function*, std::string> prefixes_;
   LookupMap<std::string, size_t> counts_;
 };
