@@ -217,7 +217,43 @@ def attention_cases():
     longer = [np.concatenate([cached[i], parts[i + 1]], 2) for i in range(2)]
     add("Attention", 1, [data, weights, bias, None, cached],
         [f32(join(attend(parts[0], *longer, bias=causal(3, 7)))), f32(np.stack(longer))], MICROSOFT, num_heads=2, unidirectional=1)
+    rotary_attention_cases()
     quantized_attention_cases()
+
+
+def turned(x, first, size):
+    """Halves of the first numbers of [batch, heads, steps, size] are turned by their positions, from `first` on."""
+    angles = (first + np.arange(x.shape[2]))[:, None] / 10000.0 ** (2 * np.arange(size // 2) / size)
+    a, b = x[..., :size // 2], x[..., size // 2:size]
+    return np.concatenate([a * np.cos(angles) - b * np.sin(angles), b * np.cos(angles) + a * np.sin(angles), x[..., size:]], -1)
+
+
+def rotary_attention_cases():
+    """Forms that onnxruntime has for GPUs only."""
+    data, weights, bias = noise(2, 3, 8), noise(8, 24), noise(24)
+    query, key, value = [split(part, 2) for part in np.split(data @ weights + bias, 3, -1)]
+    for size in (4, 2):
+        y = attend(turned(query, 0, size), turned(key, 0, size), value, bias=causal(3, 3))
+        present = np.stack([turned(key, 0, size), value])
+        add("Attention", 1, [data, weights, bias], [f32(join(y)), f32(present)], MICROSOFT, in_onnxruntime=False, num_heads=2,
+            do_rotary=1, unidirectional=1, rotary_embedding_dim=0 if size == 4 else size)
+    cached = noise(2, 2, 2, 4, 4)
+    keys, values = np.concatenate([cached[0], turned(key, 4, 4)], 2), np.concatenate([cached[1], value], 2)
+    add("Attention", 1, [data, weights, bias, None, cached], [f32(join(attend(turned(query, 4, 4), keys, values))), f32(np.stack([keys, values]))],
+        MICROSOFT, in_onnxruntime=False, num_heads=2, do_rotary=1)
+    room = noise(2, 2, 2, 6, 4)
+    present = np.array(room)
+    present[:, :, :, 2:5] = np.stack([key, value])
+    add("Attention", 1, [data, weights, bias, None, room, None, np.array(2, "int32")],
+        [f32(join(attend(query, *present[:, :, :, :5], bias=causal(3, 5)))), f32(present)], MICROSOFT, in_onnxruntime=False, num_heads=2,
+        unidirectional=1, past_present_share_buffer=1)
+    square = _random.integers(0, 2, (2, 1, 8, 8)).astype("int32")
+    square[:, :, :, 0] = 1
+    seen = np.where(square[:, :, 4:7, :7] == 1, 0, -10000)
+    keys, values = np.concatenate([cached[0], key], 2), np.concatenate([cached[1], value], 2)
+    add("Attention", 1, [data, weights, bias, square, cached], [f32(join(attend(query, keys, values, bias=seen + causal(3, 7)))),
+                                                                f32(np.stack([keys, values]))],
+        MICROSOFT, in_onnxruntime=False, num_heads=2, unidirectional=1)
 
 
 def quantized_attention_cases():
@@ -248,6 +284,10 @@ def grouped_cases():
     keys, values = np.concatenate([past_key, split(now[1], 2)], 2), np.concatenate([past_value, split(now[2], 2)], 2)
     add("MultiHeadAttention", 1, [*now, None, None, None, past_key, past_value],
         [f32(join(attend(split(now[0], 2), keys, values))), f32(keys), f32(values)], MICROSOFT, num_heads=2)
+    heads_now = [split(part, 2) for part in now]
+    products = heads_now[0] @ np.swapaxes(keys, 2, 3) / 2
+    add("MultiHeadAttention", 1, [*now, None, None, None, past_key, past_value],
+        [f32(join(attend(heads_now[0], keys, values))), f32(keys), f32(values), f32(products)], MICROSOFT, num_heads=2)
     add("MultiHeadAttention", 1, [*now], [f32(join(attend(*(split(part, 2) for part in now), bias=causal(3, 3))))], MICROSOFT, num_heads=2,
         unidirectional=1)
     whole = np.stack([part.reshape(2, 3, 2, 4) for part in now], 3)
@@ -284,6 +324,11 @@ def grouped_cases():
     add("GroupQueryAttention", 1, [*prompt, empty, empty, np.array([2], "int32"), np.array(3, "int32")],
         [f32(join(attend(*plain, bias=causal(3, 3), sinks=np.zeros(4)))), *plain[1:]], MICROSOFT, num_heads=4, kv_num_heads=2,
         smooth_softmax=1)
+    scores = plain[0] @ np.swapaxes(np.repeat(plain[1], 2, 1), 2, 3) / 4 + causal(3, 3)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    for form, kept in ((1, np.where(np.isinf(scores), 0, scores)), (2, weights / weights.sum(-1, keepdims=True))):
+        add("GroupQueryAttention", 1, [*prompt, empty, empty, np.array([2], "int32"), np.array(3, "int32")],
+            [f32(join(attend(*plain, bias=causal(3, 3)))), *plain[1:], f32(kept)], MICROSOFT, num_heads=4, kv_num_heads=2, qk_output=form)
     one = np.concatenate(prompt, -1)
     add("GroupQueryAttention", 1, [one, None, None, empty, empty, np.array([2], "int32"), np.array(3, "int32"), f32(cosines), f32(sines)],
         [f32(join(attend(*turned, split(prompt[2], 2), bias=causal(3, 3)))), f32(turned[1]), f32(split(prompt[2], 2))], MICROSOFT,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "exchange/onnx/run/heads.h"
@@ -37,6 +38,12 @@ Result<std::function<bool(int64_t b, int64_t s, int64_t t)>> KeyMaskIn(const Onn
   if (shape.size() == 3 && shape[0] == batch && shape[1] == query.steps && shape[2] == keys)
     return Mask(
         [=, queries = query.steps](int64_t b, int64_t s, int64_t t) { return at((b * queries + s) * keys + t) == 0; });
+  // A square for each batch, of which the last queries are these.
+  if (shape.size() == 4 && shape[0] == batch && shape[1] == 1 && shape[2] == shape[3] && shape[3] >= keys) {
+    const int64_t first = keys - query.steps;
+    return Mask(
+        [=, side = shape[3]](int64_t b, int64_t s, int64_t t) { return at((b * side + first + s) * side + t) == 0; });
+  }
   return call.Fail("the mask has an unknown form");
 }
 
@@ -74,7 +81,7 @@ Result<PackedProduct> PackedProductOf(const OnnxCall& call, const std::vector<do
   const std::span<const int64_t> shape = call.In(0)->shape();
   const std::span<const int64_t> weight = call.In(1)->shape();
   const int64_t heads = call.Int("num_heads");
-  if (shape.size() != 3 || weight.size() != 2 || heads < 1 || weight[0] != shape[2] || call.Int("do_rotary") != 0)
+  if (shape.size() != 3 || weight.size() != 2 || heads < 1 || weight[0] != shape[2])
     return call.Fail("this form of the operator cannot be run");
   const int64_t width = weight[1];
   PackedProduct product{{}, shape[0], shape[1], width, call.Ints("qkv_hidden_sizes")};
@@ -96,8 +103,17 @@ Result<PackedProduct> PackedProductOf(const OnnxCall& call, const std::vector<do
   return product;
 }
 
-// Puts the steps of a cache [2, batch, heads, steps, size] in front of keys and values.
-Status PrependPast(const OnnxCall& call, size_t input, Heads& key, Heads& value) {
+// The number of steps before the first one: all of a cache [2, batch, heads, steps, size], or those of it that an input
+// counts, where the cache has room for more.
+int64_t StepsBefore(const OnnxCall& call, size_t input, size_t count) {
+  const NDArray* cache = call.In(input);
+  const int64_t all = cache != nullptr && cache->shape().size() == 5 ? cache->shape()[3] : 0;
+  if (call.Int("past_present_share_buffer") == 0) return all;
+  return std::clamp<int64_t>(call.IntIn(count, all), 0, all);
+}
+
+// Puts the first steps of a cache in front of keys and values.
+Status PrependPast(const OnnxCall& call, size_t input, int64_t steps, Heads& key, Heads& value) {
   if (call.In(input) == nullptr) return {};
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> past, call.NumbersIn(input));
   const std::span<const int64_t> cache = call.In(input)->shape();
@@ -106,10 +122,10 @@ Status PrependPast(const OnnxCall& call, size_t input, Heads& key, Heads& value)
     return call.Fail("the cache does not fit the keys");
   const double* before = past.data();
   for (Heads* part : {&key, &value}) {
-    Heads all(part->batch, part->heads, cache[3] + part->steps, part->size);
+    Heads all(part->batch, part->heads, steps + part->steps, part->size);
     ForEachStep(all, [&](int64_t b, int64_t h, int64_t s) {
       const double* from =
-          s < cache[3] ? before + ((b * all.heads + h) * cache[3] + s) * all.size : part->At(b, h, s - cache[3]);
+          s < steps ? before + ((b * all.heads + h) * cache[3] + s) * all.size : part->At(b, h, s - steps);
       std::copy_n(from, all.size, all.At(b, h, s));
     });
     *part = std::move(all);
@@ -118,14 +134,62 @@ Status PrependPast(const OnnxCall& call, size_t input, Heads& key, Heads& value)
   return {};
 }
 
+// Turns queries and keys by their positions, which follow the past. The angles are those of the operator, not inputs.
+Status RotateByPosition(const OnnxCall& call, int64_t begin, Heads& query, Heads& key) {
+  if (call.Int("do_rotary") == 0) return {};
+  const int64_t given = call.Int("rotary_embedding_dim");
+  const int64_t size = given > 0 ? given : query.size;
+  if (size % 2 != 0 || size > query.size) return call.Fail("the size of the rotary embedding does not fit the heads");
+  constexpr double kBase = 10000;
+  Rotation rotation;
+  rotation.half = size / 2;
+  for (int64_t position = begin; position < begin + query.steps; ++position) {
+    for (int64_t i = 0; i < rotation.half; ++i) {
+      const double angle =
+          static_cast<double>(position) / std::pow(kBase, static_cast<double>(2 * i) / static_cast<double>(size));
+      rotation.cosines.push_back(std::cos(angle));
+      rotation.sines.push_back(std::sin(angle));
+    }
+  }
+  const auto row_of = [](int64_t, int64_t s) { return s; };
+  IROPT_RETURN_IF_ERROR(RotateAll(call, rotation, query, false, row_of));
+  return RotateAll(call, rotation, key, false, row_of);
+}
+
+// Keys and values in a cache [2, batch, heads, length, size], after the steps of the old one; what is not written
+// stays.
+Result<HostValue> PresentOf(const OnnxCall& call, size_t past, const Heads& key, const Heads& value, DataType dtype) {
+  if (key.size != value.size) return call.Fail("keys and values differ in size");
+  const bool is_shared = call.Int("past_present_share_buffer") != 0 && call.In(past) != nullptr;
+  const int64_t length = is_shared ? call.In(past)->shape()[3] : key.steps;
+  if (length < key.steps) return call.Fail("the cache is too short");
+  const int64_t shape[] = {2, key.batch, key.heads, length, key.size};
+  std::vector<double> numbers;
+  if (is_shared) {
+    IROPT_ASSIGN_OR_RETURN(numbers, call.NumbersIn(past));
+  } else {
+    numbers.resize(2 * key.numbers.size());
+  }
+  double* half = numbers.data();
+  for (const Heads* part : {&key, &value}) {
+    ForEachStep(*part, [&](int64_t b, int64_t h, int64_t s) {
+      std::copy_n(part->At(b, h, s), part->size, half + ((b * part->heads + h) * length + s) * part->size);
+    });
+    half += numbers.size() / 2;
+  }
+  return HostValue(FromNumbers(dtype, shape, numbers));
+}
+
 // The inputs that come after the weights, where the operators differ.
 struct AttentionInputs {
   size_t mask;
   size_t past;
-  size_t bias;  // of the scores
+  size_t bias;   // of the scores
+  size_t steps;  // the number of those of the past that count
 };
 
-Result<HostValue> AttendPacked(OnnxCall& call, const PackedProduct& product, const AttentionInputs& inputs) {
+Result<HostValue> AttendPacked(OnnxCall& call, const PackedProduct& product, const AttentionInputs& inputs,
+                               DataType dtype) {
   const int64_t heads = call.Int("num_heads");
   Heads parts[3];
   int64_t first = 0;
@@ -134,24 +198,23 @@ Result<HostValue> AttendPacked(OnnxCall& call, const PackedProduct& product, con
     parts[i] = SplitHeads(product.numbers, product.batch, product.steps, heads, product.width, first, width / heads);
     first += width;
   }
-  IROPT_RETURN_IF_ERROR(PrependPast(call, inputs.past, parts[1], parts[2]));
-  IROPT_ASSIGN_OR_RETURN(const AttentionRule rule, ContribRule(call, parts[0], parts[1], inputs.mask, inputs.bias));
-  IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, parts[0], parts[1], parts[2], rule));
-  const DataType dtype = call.In(2) ? call.In(2)->dtype() : call.In(0)->dtype();
+  auto& [query, key, value] = parts;
+  const int64_t before = StepsBefore(call, inputs.past, inputs.steps);
+  IROPT_RETURN_IF_ERROR(RotateByPosition(call, before, query, key));
+  IROPT_RETURN_IF_ERROR(PrependPast(call, inputs.past, before, key, value));
+  IROPT_ASSIGN_OR_RETURN(const AttentionRule rule, ContribRule(call, query, key, inputs.mask, inputs.bias));
+  IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, query, key, value, rule));
   if (call.num_outputs() <= 1) return ResultOf(call, {JoinedTensor(dtype, result.y)});
-  if (parts[1].size != parts[2].size) return call.Fail("keys and values differ in size");
-  std::vector<double> caches = parts[1].numbers;
-  caches.insert(caches.end(), parts[2].numbers.begin(), parts[2].numbers.end());
-  const int64_t cache_shape[] = {2, product.batch, heads, parts[1].steps, parts[1].size};
-  return ResultOf(call, {JoinedTensor(dtype, result.y), HostValue(FromNumbers(dtype, cache_shape, caches))});
+  IROPT_ASSIGN_OR_RETURN(HostValue present, PresentOf(call, inputs.past, key, value, dtype));
+  return ResultOf(call, {JoinedTensor(dtype, result.y), std::move(present)});
 }
 
-// data, weights, bias, mask, past keys and values, bias of the scores
+// data, weights, bias, mask, past keys and values, bias of the scores, steps of the past
 Result<HostValue> RunContribAttention(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> data, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> weights, call.NumbersIn(1));
   IROPT_ASSIGN_OR_RETURN(const PackedProduct product, PackedProductOf(call, data, weights));
-  return AttendPacked(call, product, {.mask = 3, .past = 4, .bias = 5});
+  return AttendPacked(call, product, {.mask = 3, .past = 4, .bias = 5, .steps = 6}, call.In(0)->dtype());
 }
 
 // data, weights, bias, the scales of data and weights, mask, their zero points, past keys and values
@@ -166,7 +229,7 @@ Result<HostValue> RunQAttention(OnnxCall& call) {
   for (size_t i = 0; i < weights.size(); ++i) weights[i] *= scales[scales.size() == 1 ? 0 : i % columns];
   IROPT_ASSIGN_OR_RETURN(const PackedProduct product, PackedProductOf(call, data, weights));
   constexpr size_t kNone = 9;
-  return AttendPacked(call, product, {.mask = 5, .past = 8, .bias = kNone});
+  return AttendPacked(call, product, {.mask = 5, .past = 8, .bias = kNone, .steps = kNone}, call.In(3)->dtype());
 }
 
 // Adds the part of a bias that begins at `first`, a number for each of all heads' columns.
@@ -216,6 +279,12 @@ Result<QueryKeyValue> MultiHeadInputs(const OnnxCall& call) {
   return inputs;
 }
 
+// Scores with a number for those of keys that are left out.
+Heads WithoutMasked(Heads scores, double masked) {
+  std::ranges::replace(scores.numbers, kMasked, masked);
+  return scores;
+}
+
 // query, key, value, bias, mask of keys, bias of the scores, past key, past value
 Result<HostValue> RunMultiHeadAttention(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(QueryKeyValue inputs, MultiHeadInputs(call));
@@ -233,10 +302,12 @@ Result<HostValue> RunMultiHeadAttention(OnnxCall& call) {
   }
   IROPT_ASSIGN_OR_RETURN(key, Appended(call, 6, key));
   IROPT_ASSIGN_OR_RETURN(value, Appended(call, 7, value));
-  IROPT_ASSIGN_OR_RETURN(const AttentionRule rule, ContribRule(call, query, key, 4, 5));
+  IROPT_ASSIGN_OR_RETURN(AttentionRule rule, ContribRule(call, query, key, 4, 5));
+  rule.kept_stage = 2;
   IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, query, key, value, rule));
   const DataType dtype = call.In(0)->dtype();
-  return ResultOf(call, {JoinedTensor(dtype, result.y), TensorOf(dtype, key), TensorOf(dtype, value)});
+  return ResultOf(call, {JoinedTensor(dtype, result.y), TensorOf(dtype, key), TensorOf(dtype, value),
+                         TensorOf(dtype, WithoutMasked(result.scores, std::numeric_limits<float>::lowest()))});
 }
 
 // Steps written into a cache that has room for them, after those of the past.
@@ -337,7 +408,8 @@ Result<HostValue> RunGroupQueryAttention(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const ScoreBias bias, BiasIn(call, 10, parts.query));
   const int64_t window = call.Int("local_window_size", -1);
   AttentionRule rule{
-      .scale = DefaultScale(call, parts.query.size), .softcap = call.Float("softcap"), .bias = {}, .kept_stage = 0};
+      .scale = DefaultScale(call, parts.query.size), .softcap = call.Float("softcap"), .bias = {}, .kept_stage = 3};
+  if (call.Int("qk_output") == 1) rule.kept_stage = 2;
   IROPT_ASSIGN_OR_RETURN(rule.sinks, SinksIn(call, 11, parts.query.heads));
   rule.bias = [&](int64_t b, int64_t h, int64_t s, int64_t t) {
     const int64_t at = begins[static_cast<size_t>(b)] + s;
@@ -345,7 +417,8 @@ Result<HostValue> RunGroupQueryAttention(OnnxCall& call) {
   };
   IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, parts.query, key, value, rule));
   const DataType dtype = call.In(0)->dtype();
-  return ResultOf(call, {JoinedTensor(dtype, result.y), TensorOf(dtype, key), TensorOf(dtype, value)});
+  return ResultOf(call, {JoinedTensor(dtype, result.y), TensorOf(dtype, key), TensorOf(dtype, value),
+                         TensorOf(dtype, WithoutMasked(result.scores, 0))});
 }
 
 constexpr KernelRow kContribAttentionKernels[] = {

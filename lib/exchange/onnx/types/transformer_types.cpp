@@ -62,6 +62,12 @@ Dims PackedAttentionDims(OpImport& op, size_t output, size_t past) {
 Dims ContribAttentionDims(OpImport& op, size_t output) { return PackedAttentionDims(op, output, 4); }
 Dims QuantizedAttentionDims(OpImport& op, size_t output) { return PackedAttentionDims(op, output, 8); }
 
+// By batch, head, query and key. Steps are those of the keys without the past.
+Dims ScoreDims(OpImport& op, size_t past, const PrimExpr* batch, const PrimExpr* queries, const PrimExpr* steps) {
+  if (op.Has(past)) steps = AddDims(DimAt(DimsIn(op, past), 2), steps);
+  return std::vector{batch, WholeDim(op.Int("num_heads", 1)), queries, steps};
+}
+
 // Query, key, value, bias, mask, bias of the scores, past key, past value. Query, key and value may be packed into one
 // tensor of rank 5, and key and value into one of it.
 Dims MultiHeadAttentionDims(OpImport& op, size_t output) {
@@ -80,6 +86,7 @@ Dims MultiHeadAttentionDims(OpImport& op, size_t output) {
   }
   const size_t past = output == 1 ? 6 : 7;
   const PrimExpr* steps = is_packed ? nullptr : StepsOf(key);
+  if (output == 3) return ScoreDims(op, past, batch, DimAt(query, 1), RankOf(key) == 3 ? steps : nullptr);
   if (op.Has(past)) steps = RankOf(key) == 4 ? nullptr : AddDims(DimAt(DimsIn(op, past), 2), steps);
   return std::vector<const PrimExpr*>{batch, WholeDim(heads), steps,
                                       is_packed ? nullptr : HeadSize(output == 1 ? key : value, heads)};
@@ -96,6 +103,7 @@ Dims GroupQueryAttentionDims(OpImport& op, size_t output) {
     if (RankOf(query) == 3 && !op.Has(1)) (*query)[2] = MultiplyDims(WholeDim(heads), size);
     return query;
   }
+  if (output == 3) return std::vector<const PrimExpr*>{DimAt(query, 0), WholeDim(heads), DimAt(query, 1), nullptr};
   // The cache is as long as the longest sequence, or as it was if it has room.
   return std::vector<const PrimExpr*>{DimAt(query, 0), WholeDim(kv_heads), nullptr, size};
 }
@@ -173,7 +181,7 @@ constexpr TypeRow kTransformerTypes[] = {
     {"Attention", 3, Of<0>, AttentionDims},
     {"RotaryEmbedding com.microsoft.RotaryEmbedding", 0, Of<0>, Like<0>},
     {"com.microsoft.Attention", 0, Of<0>, ContribAttentionDims},
-    {"com.microsoft.QAttention", 0, Of<2>, QuantizedAttentionDims},
+    {"com.microsoft.QAttention", 0, Of<3>, QuantizedAttentionDims},
     {"com.microsoft.MultiHeadAttention", 0, Of<0>, MultiHeadAttentionDims},
     {"com.microsoft.GroupQueryAttention", 0, Of<0>, GroupQueryAttentionDims},
     {"SimplifiedLayerNormalization", 0, Of<0>, Like<0>},
