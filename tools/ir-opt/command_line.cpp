@@ -124,6 +124,9 @@ void TranslateWords(CommandLine& line) {
   line.driver.checks.diagnostics = !line.verify_diagnostics.empty();
   line.driver.checks.only_expected = line.verify_diagnostics == "only-expected";
   line.driver.print_pipeline = FormOf(line.print_pipeline);
+  // The list is one of nodes of ONNX, whatever the name of the file.
+  const bool is_listed = OptionOf(&line.compiler.format_options, "list-nodes").has_value();
+  if (is_listed && line.driver.output.emit.empty()) line.driver.output.emit = "onnx";
   // Other programs read the other formats.
   const bool is_text = line.diagnostics == "text";
   if (line.progress == "auto" && is_text) line.driver.progress = ProgressShown::Auto;

@@ -15,6 +15,17 @@ int64_t OpsetIn(const std::vector<OperatorSet>& opsets, std::string_view domain)
   return 0;
 }
 
+size_t CountNodes(const GraphProto& graph) {
+  size_t count = 0;
+  for (const NodeProto& node : graph.nodes) {
+    if (node.op_type != "Constant") ++count;
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) count += CountNodes(*inner);
+    }
+  }
+  return count;
+}
+
 int64_t Model::OpsetOf(std::string_view op_domain) const { return OpsetIn(opsets, op_domain); }
 
 namespace {

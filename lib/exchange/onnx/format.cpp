@@ -13,6 +13,7 @@
 #include "exchange/onnx/encode.h"
 #include "exchange/onnx/export/export.h"
 #include "exchange/onnx/export/external_data.h"
+#include "exchange/onnx/export/list_nodes.h"
 #include "exchange/onnx/import/bind_sizes.h"
 #include "exchange/onnx/import/import.h"
 #include "exchange/onnx/import/select_part.h"
@@ -58,6 +59,29 @@ NodeCounter CounterFor(const Model& model, const ReadRequest& request) {
   };
 }
 
+bool HasUnknownSizes(const GraphProto& graph) {
+  return std::ranges::any_of(graph.inputs, [](const ValueInfo& input) {
+    return !input.type.has_shape || std::ranges::any_of(input.type.dims, [](const Dim& dim) { return !dim.value; });
+  });
+}
+
+bool AsksForShapes(const GraphProto& graph) {
+  return std::ranges::any_of(graph.nodes, [](const NodeProto& node) {
+    return node.op_type == "Shape" || node.op_type == "Size" ||
+           std::ranges::any_of(node.attributes, [](const AttributeProto& attribute) {
+             return std::ranges::any_of(attribute.graphs, [](const auto& inner) { return AsksForShapes(*inner); });
+           });
+  });
+}
+
+// The nodes that a module becomes; nothing if it cannot be written.
+std::optional<size_t> NodesOf(const Module& module) {
+  DiagnosticBuffer ignored;
+  DiagnosticEngine silent(&ignored);
+  const std::unique_ptr<ExportedModel> exported = ExportModel(module, {}, silent);
+  return exported ? std::optional(CountNodes(exported->model.graph)) : std::nullopt;
+}
+
 class OnnxFormat final : public Format {
  public:
   Result<Module> Read(const ReadRequest& request, DiagnosticEngine& diagnostics) const override {
@@ -71,21 +95,45 @@ class OnnxFormat final : public Format {
     SortNodes(*model);
     if (request.sources != nullptr) IROPT_RETURN_IF_ERROR(PlaceNodes(*model, request.name, *request.sources));
     TensorReader tensors(request.owner, request.folder);
-    return ImportModel(*model, tensors, diagnostics, request.value_names, CounterFor(*model, request));
+    const NodeCounter count_nodes = CounterFor(*model, request);
+    Result<Module> module = ImportModel(*model, tensors, diagnostics, request.value_names, count_nodes);
+    const bool may_grow = count_nodes && module.ok() && model->functions.empty() && HasUnknownSizes(model->graph) &&
+                          AsksForShapes(model->graph);
+    if (!may_grow) return module;
+    const std::optional<size_t> nodes = NodesOf(*module);
+    if (nodes && *nodes <= CountNodes(model->graph)) return module;
+    return ReadWithShapes(*model, tensors, request, std::move(module), nodes);
   }
 
   Status Write(const Module& module, const WriteRequest& request, OutputStream& out,
                DiagnosticEngine& diagnostics) const override {
-    const std::unique_ptr<ExportedModel> exported = ExportModel(module,
-                                                                {.opset = OpsetOf(request.options),
-                                                                 .mode = request.mode,
-                                                                 .infer_shapes = request.Option("infer-shapes") == "on",
-                                                                 .sources = request.sources},
-                                                                diagnostics);
+    const bool is_listed = request.Option("list-nodes").has_value();
+    const std::unique_ptr<ExportedModel> exported =
+        ExportModel(module,
+                    {.opset = OpsetOf(request.options),
+                     .mode = request.mode,
+                     .infer_shapes = is_listed || request.Option("infer-shapes") == "on",
+                     .sources = request.sources},
+                    diagnostics);
     if (exported == nullptr) return Failure{ErrorCode::IllFormed};
+    if (is_listed) return ListNodes(exported->model, out), Status();
     IROPT_ASSIGN_OR_RETURN(std::optional<AtomicFile> tensors, MoveOutTensors(*exported, request));
     EncodeModel(exported->model, out, [&](size_t i) { Forget(exported->arrays[i]); });
     return tensors ? tensors->Commit() : Status();
+  }
+
+ private:
+  // The module, or one whose shapes stay values where nodes would have to compute them, if that one has fewer nodes.
+  static Result<Module> ReadWithShapes(const Model& model, TensorReader& tensors, const ReadRequest& request,
+                                       Result<Module> module, std::optional<size_t> nodes) {
+    DiagnosticBuffer ignored;
+    DiagnosticEngine silent(&ignored);
+    ValueNames names;
+    Result<Module> other = ImportModel(model, tensors, silent, &names, CounterFor(model, request), true);
+    const std::optional<size_t> other_nodes = other.ok() ? NodesOf(*other) : std::nullopt;
+    if (!other_nodes || (nodes && *nodes <= *other_nodes)) return module;
+    if (request.value_names != nullptr) *request.value_names = std::move(names);
+    return other;
   }
 };
 

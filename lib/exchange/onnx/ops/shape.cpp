@@ -56,9 +56,16 @@ Value ImportConstant(OpImport& op) {
   return op.Error(fmt::format("attribute '{}' is not a value of a constant", value.name));
 }
 
+// Returns whether a dimension is computed of others, and the model is better off if it asks for it.
+bool KeepsShape(OpImport& op, const TensorType* type) {
+  return op.importer().context().keeps_shapes && type->known &&
+         std::ranges::any_of(type->dims,
+                             [](const PrimExpr* dim) { return !Is<tir::IntImm>(dim) && !Is<tir::Var>(dim); });
+}
+
 Value ImportShape(OpImport& op) {
   const TensorType* type = op.TypeOf(0);
-  if (type == nullptr) return {};
+  if (type == nullptr || KeepsShape(op, type)) return {};
   if (!type->known || type->dims.size() > Elements::kMost) {
     if (op.FindAttr("start") || op.FindAttr("end")) return {};
     return op.Call(op::kShapeToTensor, {op.Call(op::kShapeOf, {op.In(0)})});
@@ -75,7 +82,7 @@ Value ImportShape(OpImport& op) {
 Value ImportSize(OpImport& op) {
   const TensorType* type = op.TypeOf(0);
   if (type == nullptr) return {};
-  if (!type->known) return op.Call(op::kSize, {op.In(0)});
+  if (!type->known || KeepsShape(op, type)) return op.Call(op::kSize, {op.In(0)});
   const PrimExpr* size = IRContext::Current().Int(1);
   for (const PrimExpr* dim : type->dims) size = arith::PrimBuilder().Mul(size, dim);
   return Elements{.values = {size}, .is_scalar = true};
