@@ -339,15 +339,6 @@ struct AddedInput {
 };
 constexpr AddedInput kAddedInputs[] = {{"Attention", 6, 24}, {"Dropout", 1, 12}, {"Pad", 3, 18}, {"Slice", 4, 10}};
 
-int FirstVersionOf(std::string_view op) {
-  static const LookupMap<std::string_view, int> versions = [] {
-    LookupMap<std::string_view, int> by_op;
-    for (const FirstVersion& row : kFirstVersions) by_op.try_emplace(row.op, row.since);
-    return by_op;
-  }();
-  return versions.Lookup(op);
-}
-
 class NodeConverter {
  public:
   NodeConverter(OpExport& op, int64_t from, NodeForm& node) : op_(op), from_(from), to_(op.version()), node_(node) {}
@@ -480,6 +471,15 @@ class NodeConverter {
 };
 
 }  // namespace
+
+int FirstVersionOf(std::string_view op) {
+  static const LookupMap<std::string_view, int> versions = [] {
+    LookupMap<std::string_view, int> by_op;
+    for (const FirstVersion& row : kFirstVersions) by_op.try_emplace(row.op, row.since);
+    return by_op;
+  }();
+  return versions.Lookup(op);
+}
 
 std::optional<std::string> ConvertNode(OpExport& op, int64_t from, NodeForm& node) {
   if (from <= 0 || from == op.version()) return std::nullopt;

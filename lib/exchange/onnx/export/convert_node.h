@@ -23,4 +23,8 @@ struct NodeForm {
 // attribute what only a run can tell.
 std::optional<std::string> ConvertNode(OpExport& op, int64_t from, NodeForm& node);
 
+// The first version of ONNX's own operator set that has an operator: 1 for all up to 7, and 0 for those that are not
+// known.
+int FirstVersionOf(std::string_view op);
+
 }  // namespace iropt::onnx

@@ -8,6 +8,8 @@
 #include "exchange/onnx/export/attributes.h"
 #include "exchange/onnx/export/function_exporter.h"
 #include "iropt/arith/analyzer.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
@@ -24,7 +26,6 @@ std::string_view NodeFor(NodeKind kind) {
     case NodeKind::kSub: return "Sub";
     case NodeKind::kMul: return "Mul";
     case NodeKind::kDiv: return "Div";
-    case NodeKind::kFloorMod: return "Mod";
     case NodeKind::kMin: return "Min";
     case NodeKind::kMax: return "Max";
     case NodeKind::kEQ: return "Equal";
@@ -47,7 +48,8 @@ std::string_view OppositeOf(NodeKind kind) {
 }
 
 bool IsBinary(NodeKind kind) {
-  return kind == NodeKind::kFloorDiv || kind == NodeKind::kMod || !NodeFor(kind).empty() || !OppositeOf(kind).empty();
+  return kind == NodeKind::kFloorDiv || kind == NodeKind::kFloorMod || kind == NodeKind::kMod ||
+         !NodeFor(kind).empty() || !OppositeOf(kind).empty();
 }
 
 // Returns whether quotients are rounded in the same way towards zero and down.
@@ -61,11 +63,19 @@ bool IsNaturalQuotient(const tir::BinaryExpr& e) {
 std::string_view DimValues::BinaryScalar(const tir::BinaryExpr& e) {
   const std::string_view a = ScalarTensor(e.a);
   const std::string_view b = ScalarTensor(e.b);
+  if (e.kind == NodeKind::kMin) return exporter_.IntExtremum("Min", a, b);
+  if (e.kind == NodeKind::kMax) return exporter_.IntExtremum("Max", a, b);
   if (const std::string_view op = NodeFor(e.kind); !op.empty()) return exporter_.Add(op, {a, b});
   if (const std::string_view op = OppositeOf(e.kind); !op.empty())
     return exporter_.Add("Not", {exporter_.Add(op, {a, b})});
   const bool is_quotient = e.kind == NodeKind::kFloorDiv;
-  if (IsNaturalQuotient(e)) return exporter_.Add(is_quotient ? "Div" : "Mod", {a, b});
+  const bool is_natural = IsNaturalQuotient(e);
+  if (is_natural && is_quotient) return exporter_.Add("Div", {a, b});
+  if (exporter_.context().opset() < 10) {
+    exporter_.Report("a dimension", "its expression needs opset 10 of ONNX");
+    return {};
+  }
+  if (is_natural || e.kind == NodeKind::kFloorMod) return exporter_.Add("Mod", {a, b});
   // Div rounds towards zero, and Mod is the remainder of rounding down.
   if (is_quotient) return exporter_.Add("Div", {exporter_.Add("Sub", {a, exporter_.Add("Mod", {a, b})}), b});
   return exporter_.Add("Mod", {a, b}, {IntAttribute("fmod", 1)});
@@ -179,10 +189,26 @@ void DimValues::Rename(std::string_view from, std::string_view to) {
   });
 }
 
+std::string_view DimValues::TensorOfSize(const PrimExpr* value) const {
+  if (value->kind != NodeKind::kMul) return {};
+  constexpr arith::PrimBuilder kBuilder;
+  std::string_view found;
+  known_.shapes.ForEachInAnyOrder([&](const std::vector<const PrimExpr*>& shape, std::string_view tensor) {
+    const PrimExpr* product = IRContext::Current().Int(1);
+    for (const PrimExpr* dim : shape) product = kBuilder.Mul(product, dim);
+    // One of them in a definite way.
+    if (DeepEqual(product, value) && (found.empty() || tensor < found)) found = tensor;
+  });
+  return found;
+}
+
 std::string_view DimValues::DimScalar(const PrimExpr* dim) {
   if (given_ == Given::All) return GivenValue();
   const Source* source = SourceOf(dim);
-  if (source == nullptr) return {};
+  if (source == nullptr) {
+    const std::string_view tensor = TensorOfSize(dim);
+    return tensor.empty() ? std::string_view() : exporter_.Add("Size", {tensor});
+  }
   if (source->is_vector && !source->is_element) return exporter_.Add("Size", {source->tensor});
   const std::string_view shape = source->is_element ? source->tensor : ShapeOf(source->tensor);
   return exporter_.Add("Gather", {shape, exporter_.IntScalar(source->index)}, {IntAttribute("axis", 0)});

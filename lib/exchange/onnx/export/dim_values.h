@@ -64,6 +64,8 @@ class DimValues {
 
  private:
   const Source* SourceOf(const PrimExpr* dim) const;
+  // A tensor of which this is the number of elements, and several dimensions are not known; empty if there is none.
+  std::string_view TensorOfSize(const PrimExpr* value) const;
   // The tensor that has this shape; empty if there is none, or all dimensions are numbers.
   std::string_view TensorWith(std::span<const PrimExpr* const> shape) const;
   // The longest part of a shape from `first` on that is elements of one tensor, at least one; their indices, and the

@@ -19,6 +19,7 @@ namespace {
 // For modules that did not come from ONNX.
 constexpr int64_t kDefaultOpset = 17;
 constexpr int64_t kNewestOpset = 28;
+constexpr int64_t kShapesHaveParts = 15;
 
 // The IR version that came with a version of the operator set, as the standard's table of releases has it.
 int64_t IrVersionFor(int64_t opset) {
@@ -171,6 +172,7 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   if (main == nullptr || !ExportMain(*main, context)) return nullptr;
   result->arrays.resize(result->model.graph.initializers.size(), nullptr);
   DivideByReciprocals(result->model.graph);
+  if (context.opset() >= kShapesHaveParts) TakePartsOfShapes(result->model.graph);
   RemoveDeadNodes(*result);
   NameOutputs(result->model);
   if (const std::optional<std::string> mistake = FindMistake(result->model)) {
@@ -199,6 +201,7 @@ std::optional<size_t> CountNodes(const iropt::Function& function, int64_t opset,
   if (!exporter.ExportGraph(function, {}, {}, {}, graph) || context.failed()) return std::nullopt;
   result.arrays.resize(graph.initializers.size(), nullptr);
   DivideByReciprocals(graph);
+  if (opset >= kShapesHaveParts) TakePartsOfShapes(graph);
   RemoveDeadNodes(result);
   return graph.nodes.size();
 }

@@ -1,9 +1,13 @@
 #include "exchange/onnx/export/finish_nodes.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "exchange/onnx/encode.h"
+#include "exchange/onnx/export/attributes.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
@@ -80,6 +84,63 @@ void DivideByReciprocals(GraphProto& graph) {
       break;
     }
   }
+}
+
+namespace {
+
+// The tensors int64[n] of consecutive numbers from 0 up, by their names: the first number and the one after the last.
+using Ranges = LookupMap<std::string_view, std::pair<int64_t, int64_t>>;
+
+Ranges RangesIn(const GraphProto& graph) {
+  constexpr int64_t kMostDims = 64;
+  Ranges ranges;
+  for (const TensorProto& tensor : graph.initializers) {
+    if (tensor.type != ElementType::kInt64 || tensor.dims.size() != 1 || tensor.dims[0] < 1 ||
+        tensor.dims[0] > kMostDims || !tensor.raw)
+      continue;
+    std::vector<int64_t> numbers(static_cast<size_t>(tensor.dims[0]));
+    if (tensor.raw->size() != numbers.size() * sizeof(int64_t)) continue;
+    std::memcpy(numbers.data(), tensor.raw->data(), tensor.raw->size());
+    bool is_range = numbers[0] >= 0;
+    for (size_t i = 1; i < numbers.size(); ++i) is_range = is_range && numbers[i] == numbers[i - 1] + 1;
+    if (is_range) ranges[tensor.name] = {numbers.front(), numbers.back() + 1};
+  }
+  return ranges;
+}
+
+void TakePartsOfShapes(GraphProto& graph, const Ranges& ranges, const NodeUses& uses) {
+  LookupMap<std::string_view, std::string_view> operand_of;  // by shapes
+  LookupMap<std::string_view, int> parts;                    // that are taken of them
+  const auto is_part = [&](const NodeProto& node) {
+    return node.op_type == "Gather" && node.domain.empty() && operand_of.contains(node.inputs[0]) &&
+           ranges.contains(node.inputs[1]);
+  };
+  for (const NodeProto& node : graph.nodes) {
+    if (node.op_type == "Shape" && node.domain.empty() && node.attributes.empty())
+      operand_of[node.outputs[0]] = node.inputs[0];
+    if (is_part(node)) ++parts[node.inputs[0]];
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) TakePartsOfShapes(*inner, ranges, uses);
+    }
+  }
+  for (NodeProto& node : graph.nodes) {
+    if (!is_part(node) || parts.Lookup(node.inputs[0]) != uses.NumUses(node.inputs[0])) continue;
+    const auto [first, last] = *ranges.Find(node.inputs[1]);
+    node.op_type = "Shape";
+    node.inputs = {*operand_of.Find(node.inputs[0])};
+    node.attributes = {IntAttribute("end", last)};
+    if (first != 0) node.attributes.push_back(IntAttribute("start", first));
+  }
+}
+
+}  // namespace
+
+void TakePartsOfShapes(GraphProto& graph) {
+  const Ranges ranges = RangesIn(graph);
+  if (ranges.empty()) return;
+  NodeUses uses;
+  uses.CountUses(graph);
+  TakePartsOfShapes(graph, ranges, uses);
 }
 
 void RemoveDeadNodes(ExportedModel& model) {

@@ -14,6 +14,10 @@ void RemoveDeadNodes(ExportedModel& model);
 // the quotient in normalizations. In graphs that are attributes, too. O(nodes + their inputs).
 void DivideByReciprocals(GraphProto& graph);
 
+// Parts of shapes instead of their elements, where nothing else uses the shape: Shape(x){start=1} for
+// Gather(Shape(x), [1, 2, ...]). The operator set has them from version 15 on. O(nodes + their inputs).
+void TakePartsOfShapes(GraphProto& graph);
+
 // Lets values that are outputs under other names have these names, instead of copies of them; constants from version 4
 // of the IR on, before which they are inputs. O(nodes and their operands).
 void NameOutputs(Model& model);

@@ -110,6 +110,13 @@ std::string_view FunctionExporter::IntTensor(std::span<const int64_t> values) {
   return context_.Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
 }
 
+std::string_view FunctionExporter::IntExtremum(std::string_view op, std::string_view a, std::string_view b) {
+  const int64_t opset = context_.opset();
+  if (opset >= 12 || opset < 9) return Add(op, {a, b});
+  const std::string_view is_less = Add("Less", {a, b});
+  return op == "Min" ? Add("Where", {is_less, a, b}) : Add("Where", {is_less, b, a});
+}
+
 std::string_view FunctionExporter::IntScalar(int64_t value) {
   auto array = NDArray::Make(DataType::Int(64), {});
   array->MutableAs<int64_t>()[0] = value;

@@ -60,6 +60,8 @@ class FunctionExporter {
   std::string_view Add(std::string_view op, Names inputs, std::vector<AttributeProto> attributes = {}) {
     return AddNode(op, std::move(inputs), std::move(attributes)).front();
   }
+  // Min or Max of integers, which the operators take from version 12 on.
+  std::string_view IntExtremum(std::string_view op, std::string_view a, std::string_view b);
   // The values of dimensions.
   DimValues& dims() { return dims_; }
   // A constant tensor of int64 of rank 1, or of rank 0.

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "exchange/onnx/export/convert_node.h"
 #include "exchange/onnx/export/type_versions.h"
 #include "exchange/onnx/node_places.h"
 #include "exchange/onnx/tensors.h"
@@ -113,6 +114,9 @@ class GraphVerifier {
       if (!input.empty() && scope.Find(input) == nullptr)
         return Fail(fmt::format("{}: the input '{}' is not defined before it", PlaceOf(node), input));
     }
+    const int since = IsOnnxDomain(node.domain) ? FirstVersionOf(node.op_type) : 1;
+    if (since > opset_)
+      return Fail(fmt::format("{} needs opset {} of ONNX, the model has {}", PlaceOf(node), since, opset_));
     for (const AttributeProto& attribute : node.attributes) {
       if (!VerifyAttribute(node, attribute, scope)) return false;
     }

@@ -52,6 +52,10 @@ inline int64_t ClampedBound(int64_t at, int64_t size, int64_t step, bool is_end)
   return std::max(std::min(at, most), std::min(least, most));
 }
 
+// Returns whether runtimes differ on a slice: steps back to the greatest integer have no elements by ONNX, and all down
+// to the first one in onnxruntime.
+inline bool IsAmbiguousEnd(int64_t end, int64_t step) { return step < 0 && (end == INT64_MAX || end == INT32_MAX); }
+
 // first, first + 1, ..., last - 1.
 inline std::vector<int64_t> Iota(int64_t first, int64_t last) {
   std::vector<int64_t> numbers;

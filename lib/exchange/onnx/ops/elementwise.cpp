@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
 #include "iropt/op/ops/activation.h"
@@ -158,6 +159,8 @@ Value ImportSwish(OpImport& op) {
 
 // The slope broadcasts against the data from its last dimension on or, before version 7, has one number per channel.
 Value ImportPRelu(OpImport& op) {
+  // A comparison that is folded would leave two nodes.
+  if (op.importer().context().count_nodes && op.ConstantOf(0) && !op.ConstantOf(1)) return {};
   const Expr* x = op.In(0);
   const bool per_channel = op.version() < 7 && op.Rank(0) > 1 && op.Rank(1) == 1;
   const Expr* negative = Multiply(op, x, per_channel ? AlongAxis(op, op.In(1), 1, op.Rank(0)) : op.In(1));

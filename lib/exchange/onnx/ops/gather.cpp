@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
 #include "iropt/ir/context.h"
@@ -135,6 +136,8 @@ Value ImportOneHot(OpImport& op) {
   const std::optional<double> depth = op.NumberOf(1);
   const NDArray* values = op.ConstantOf(2);
   if (!depth || *depth < 1 || values == nullptr || values->num_elements() != 2 || op.Dtype(0).is_void()) return {};
+  // Runtimes have the operator for some dtypes of the depth, which Relax does not keep.
+  if (op.importer().context().count_nodes && op.ConstantOf(1)->dtype() != DataType::Int(64)) return {};
   const auto size = static_cast<double>(static_cast<int64_t>(*depth));
   const Expr* indices = op.Cast(op.In(0), DataType::Int(64));
   if (!CountFromFront(indices)) {

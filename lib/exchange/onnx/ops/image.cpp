@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/resize_spec.h"
 #include "iropt/arith/prim_builder.h"
@@ -130,6 +131,8 @@ Value ImportGridSample(OpImport& op) {
 // pixel after them unless the node says otherwise.
 Value ImportRoiAlign(OpImport& op) {
   if (op.Rank(0) != 4 || op.Rank(1) != 2) return {};
+  // Relax has the boxes and the images in one tensor, which would be taken apart again by nodes once it is folded.
+  if (op.importer().context().count_nodes && (op.ConstantOf(1) || op.ConstantOf(2))) return {};
   const bool half_pixel = op.String("coordinate_transformation_mode",
                                     op.version() < 16 ? "output_half_pixel" : "half_pixel") == "half_pixel";
   const double scale = op.Float("spatial_scale", 1);

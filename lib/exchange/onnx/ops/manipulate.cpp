@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
 #include "iropt/arith/prim_builder.h"
@@ -236,7 +237,12 @@ Value ImportSlice(OpImport& op) {
   const TensorType* type = op.TypeOf(0);
   if (type == nullptr || !type->known) return {};
   const auto parts = SlicePartsOf(op, type->ndim);
-  return parts ? Value(Slice(op, type, *parts)) : Value();
+  if (!parts) return {};
+  for (size_t i = 0; i < parts->ends.size(); ++i) {
+    const auto* end = As<tir::IntImm>(parts->ends[i]);
+    if (op.importer().context().count_nodes && end && IsAmbiguousEnd(end->value, parts->steps[i])) return {};
+  }
+  return Slice(op, type, *parts);
 }
 
 // ---- Padding

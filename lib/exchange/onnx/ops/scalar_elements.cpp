@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/const_fold.h"
@@ -244,6 +245,7 @@ Value EvaluateSlice(OpImport& op) {
   if (x == nullptr || x->is_scalar || !starts || !ends || !steps || starts->size() != 1 || ends->size() != 1 ||
       steps->size() != 1 || (*steps)[0] == 0)
     return {};
+  if (op.importer().context().count_nodes && IsAmbiguousEnd((*ends)[0], (*steps)[0])) return {};
   const auto size = static_cast<int64_t>(x->values.size());
   const int64_t step = (*steps)[0];
   const int64_t end = ClampedBound((*ends)[0], size, step, true);

@@ -31,6 +31,11 @@ constexpr OpId kConvolutions[] = {op::kNnConv1d,          op::kNnConv2d,        
 
 }  // namespace
 
+std::shared_ptr<const NDArray> Reshaped(const NDArray& array, std::span<const int64_t> dims) {
+  if (array.source() != nullptr) return NDArray::InFile(array.dtype(), dims, array.data(), *array.source());
+  return NDArray::View(array.dtype(), dims, array.data(), array.shared_from_this());
+}
+
 std::shared_ptr<const NDArray> PerChannel(const NDArray& array, int rank, int64_t channels) {
   const std::span<const int64_t> shape = array.shape();
   if (array.num_elements() != channels || shape.size() > static_cast<size_t>(rank) ||
@@ -39,9 +44,7 @@ std::shared_ptr<const NDArray> PerChannel(const NDArray& array, int rank, int64_
   const size_t channel = shape.size() == static_cast<size_t>(rank) ? 1 : 0;
   if (shape[channel] != channels) return nullptr;
   const int64_t dims[] = {channels};
-  const auto kept = array.shared_from_this();
-  if (array.source() != nullptr) return NDArray::InFile(array.dtype(), dims, array.data(), *array.source());
-  return NDArray::View(array.dtype(), dims, array.data(), kept);
+  return Reshaped(array, dims);
 }
 
 namespace {

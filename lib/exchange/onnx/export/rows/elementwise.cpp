@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "exchange/onnx/export/fusion_rows.h"
 #include "exchange/onnx/export/op_rows.h"
 #include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/arithmetic.h"
@@ -83,6 +86,18 @@ std::optional<OldBroadcast> OldBroadcastOf(const TensorType* a, const TensorType
   return result;
 }
 
+// An operand without axes of length 1. A constant has none as it is written.
+std::string_view WithoutOnes(OpExport& op, size_t operand, const std::vector<int64_t>& ones) {
+  const auto* constant = As<iropt::Constant>(op.Resolved(operand));
+  if (constant == nullptr || ones.empty()) return ones.empty() ? op.In(operand) : op.Squeeze(op.In(operand), ones);
+  std::vector<int64_t> dims;
+  const std::span<const int64_t> shape = constant->data->shape();
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!std::ranges::binary_search(ones, static_cast<int64_t>(i))) dims.push_back(shape[i]);
+  }
+  return op.exporter().context().Initializer(Reshaped(*constant->data, dims), "");
+}
+
 // Before version 7, only the second operand broadcasts, from a dimension on that the node names.
 Names ExportBroadcasting(OpExport& op) {
   const std::string_view name = op.onnx_op();
@@ -92,15 +107,13 @@ Names ExportBroadcasting(OpExport& op) {
   const size_t a = !broadcast && commutes ? 1 : 0;
   if (a == 1) broadcast = OldBroadcastOf(op.TypeOf(1), op.TypeOf(0));
   if (!broadcast) return op.Needs(7);
-  std::string_view b = op.In(1 - a);
   // Sum does not broadcast, and takes the same types.
   if (op.Rank(0) == op.Rank(1) && broadcast->ones.empty())
-    return {op.Add(name == "Add" && op.Dtype(0).is_floating() ? "Sum" : name, {op.In(a), b})};
+    return {op.Add(name == "Add" && op.Dtype(0).is_floating() ? "Sum" : name, {op.In(a), op.In(1 - a)})};
   std::vector<AttributeProto> attributes{IntAttribute("broadcast", 1)};
-  if (broadcast->ones.size() < static_cast<size_t>(op.Rank(1 - a))) {
-    if (!broadcast->ones.empty()) b = op.Squeeze(b, broadcast->ones);
-    attributes.push_back(IntAttribute("axis", broadcast->axis));
-  }
+  const bool is_scalar = broadcast->ones.size() == static_cast<size_t>(op.Rank(1 - a));
+  const std::string_view b = is_scalar ? op.In(1 - a) : WithoutOnes(op, 1 - a, broadcast->ones);
+  if (!is_scalar) attributes.push_back(IntAttribute("axis", broadcast->axis));
   return {op.Add(name, {op.In(a), b}, std::move(attributes))};
 }
 
@@ -110,6 +123,7 @@ Names ExportExtremum(OpExport& op) {
     const auto a = StaticDimsOf(op.TypeOf(0));
     if (!a || a != StaticDimsOf(op.TypeOf(1))) return op.Needs(8);
   }
+  if (!op.Dtype(0).is_floating()) return {op.exporter().IntExtremum(op.onnx_op(), op.In(0), op.In(1))};
   return {op.Add(op.onnx_op(), {op.In(0), op.In(1)})};
 }
 
