@@ -5,15 +5,17 @@ set(IROPT_PCH_HEADERS <algorithm> <array> <cstddef> <cstdint> <cstring> <functio
                       <set> <span> <string> <string_view> <tuple> <unordered_map> <unordered_set> <utility> <variant>
                       <vector> <fmt/format.h> <fmt/ranges.h>)
 
-# iropt_precompile_headers(<target> <group>)
+# iropt_precompile_headers(<target> <group> [<compiler option>...])
 #
-# Precompiles the headers above. Targets of a group share the result of the first of them, so they are all libraries
-# (-fPIC) or all programs (-fPIE), and have the same options and definitions. That goes for the level of optimization,
-# too: GCC 12 takes a header that was precompiled at another one, but then compiles some loops wrong.
+# Precompiles the headers above. Targets of a group with the same additional options share the result of the first of
+# them, so they are all libraries (-fPIC) or all programs (-fPIE), and have the same definitions and visibility. Options
+# include the level of optimization: GCC 12 takes a header that was precompiled at another one, but then compiles some
+# loops wrong.
 function(iropt_precompile_headers target group)
   if(NOT IROPT_PCH)
     return()
   endif()
+  string(MAKE_C_IDENTIFIER "${group} ${ARGN}" group)
   get_property(first GLOBAL PROPERTY iropt_pch_${group})
   if(first)
     target_precompile_headers(${target} REUSE_FROM ${first})
