@@ -4,10 +4,10 @@
     model_changes.py [--base=REVISION] [--optimize=FLAGS [--write]] [--output=FILE] [--ir-opt=PATH] MODEL...
 
 Each model is verified; one that is not well-formed is shown with its errors, and the exit code is 1. With --base, a Git
-revision, operators, multiply-adds, weights and size are compared with those of the model there. With --optimize, such
-as -O3, the table tells what these flags of ir-opt make of the model; -check-semantics compares the results. With
---write, models that have fewer operators or bytes then are replaced. The table goes to the standard output, or to the
-file of --output. Needs Python 3.9 and ir-opt, and Git for --base.
+revision, operators (nodes of ONNX files), multiply-adds, weights and size are compared with those of the model there.
+With --optimize, such as -O3, the table tells what these flags of ir-opt make of the model; -check-semantics compares the
+results. With --write, models that have fewer operators or bytes then are replaced. The table goes to the standard
+output, or to the file of --output. Needs Python 3.9 and ir-opt, and Git for --base.
 """
 import argparse
 import dataclasses
@@ -47,11 +47,13 @@ class Tool:
 
     def figures(self, path):
         """Verifies the model, too."""
-        lines = self.run("-metrics=json", path, "-o", os.devnull).splitlines()
+        lines = self.run("-metrics=json", "-report=json", path, "-o", os.devnull).splitlines()
         metrics = next(json.loads(line)["metrics"] for line in lines if line.startswith('{"metrics"'))
+        report = next(json.loads(line)["report"] for line in lines if line.startswith('{"report"'))
         total = metrics["total"]
-        return Figures(sum(row["count"] for row in metrics["operators"]), total["multiply_adds"],
-                       total["constant_bytes"] + total["param_bytes"], os.path.getsize(path))
+        operators = report["modules"][0].get("nodes_read", sum(row["count"] for row in metrics["operators"]))
+        return Figures(operators, total["multiply_adds"], total["constant_bytes"] + total["param_bytes"],
+                       os.path.getsize(path))
 
     def optimized(self, path, flags, folder):
         result = os.path.join(folder, "optimized-" + os.path.basename(path))

@@ -18,6 +18,7 @@
 // It must outlive the modules, passes and contexts that it makes.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -62,6 +63,12 @@ struct ModuleSource {
   ValueNames* value_names = nullptr;  // gets those of a model; null: they are not needed
 };
 
+// The numbers of nodes of files, if their formats are graphs.
+struct FileNodes {
+  std::optional<uint64_t> read = {};
+  std::optional<uint64_t> written = {};
+};
+
 class CompilerInstance final : public ModuleConsole {
  public:
   // Reports to `consumer`, which must outlive it; if that is null, to stderr, in the format of the options.
@@ -75,7 +82,6 @@ class CompilerInstance final : public ModuleConsole {
   const CompilerOptions& options() const { return options_; }
   // The version of the text of modules that are read from now on, unless the options name one.
   void set_default_version(TextVersion version) { default_version_ = version; }
-  bool names_version() const { return options_.text_version || default_version_; }
   // That of the options, or else the default; nullopt if none is named. Fails if the options name an unknown one.
   Result<std::optional<TextVersion>> named_version() const;
   int threads() const { return threads_; }
@@ -108,6 +114,9 @@ class CompilerInstance final : public ModuleConsole {
   Result<const FormatRow*> FormatOf(std::string_view path, std::string_view text) const;
   // The format that modules are written in to the file: `emit`, or that of the extension if it is empty.
   static Result<const FormatRow*> OutputFormatOf(std::string_view path, const std::string& emit);
+
+  // Of the file that was read last, and of the one that was written after it.
+  const FileNodes& file_nodes() const { return file_nodes_; }
 
   WeightFiles& weights() { return weights_; }
   const WeightFiles& weights() const { return weights_; }
@@ -158,6 +167,7 @@ class CompilerInstance final : public ModuleConsole {
   std::string input_;
   std::string chunk_;
   bool names_inputs_ = false;  // in headings
+  FileNodes file_nodes_;
   WeightFiles weights_;
 };
 

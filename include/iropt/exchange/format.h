@@ -45,6 +45,8 @@ struct ReadRequest {
   // Sources in which a reader of a binary format describes what nodes of the IR come from; null: they have no spans.
   SourceManager* sources = nullptr;
   ValueNames* value_names = nullptr;  // gets them; null: they are not needed
+  // Gets the number of nodes in the file, if the format is one of graphs.
+  std::optional<uint64_t>* nodes = nullptr;
   // The module is written in this format again, with these options.
   bool is_written_back = false;
   const FormatOptions* format_options = nullptr;
@@ -60,6 +62,8 @@ struct WriteRequest {
   NetworkMode mode = NetworkMode::Auto;  // of batch norms and dropouts
   // That the module was read with: names of what nodes come from. Null: none.
   const SourceManager* sources = nullptr;
+  // Gets the number of nodes in the file, if the format is one of graphs.
+  std::optional<uint64_t>* nodes = nullptr;
 };
 
 // Formats have no state: all members may be called by several threads at once.

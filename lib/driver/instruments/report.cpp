@@ -42,11 +42,12 @@ class ReportListener : public RunListener {
   }
 
   void OnRead(std::string_view subject, const Module& module, const TimeSpent& time) override {
-    recorder_->OnRead(subject, module);
+    recorder_->OnRead(subject, module, compiler_.file_nodes().read);
     if (text_) text_->Read(recorder_->modules().back(), time);
   }
   void OnStep(RunStep step, const Stopwatch& /*watch*/, const TimeSpent& time) override {
     recorder_->OnStep(step, time);
+    if (step == RunStep::Write) recorder_->OnWritten(compiler_.file_nodes().written);
     const bool has_line = step == RunStep::Check || step == RunStep::Write;
     if (text_ && has_line) text_->Step(RunStepName(step), time);
   }

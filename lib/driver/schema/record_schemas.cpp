@@ -45,7 +45,10 @@ Json ModuleRecordSchema() {
                          "node_bytes", "operators",       "cost",       "cost_after"};
   const Json cost = Counts({"multiply_adds", "unknown_calls", "constant_bytes", "param_bytes"});
   Json members = {{"name", Text()}, {"operators", MapOf(Count())}, {"cost", cost}, {"cost_after", cost}};
-  for (const char* name : {"relax_functions", "prim_funcs", "bindings", "calls", "node_bytes"}) members[name] = Count();
+  for (const char* name :
+       {"relax_functions", "prim_funcs", "bindings", "calls", "node_bytes", "nodes_read", "nodes_written"}) {
+    members[name] = Count();
+  }
   return ObjectOf(std::move(members), required);
 }
 

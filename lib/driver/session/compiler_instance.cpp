@@ -163,6 +163,7 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
   }
   IROPT_ASSIGN_OR_RETURN(const Format* format, LoadFormat(*row));
   IROPT_ASSIGN_OR_RETURN(const StatedSizes sizes, ParseStatedSizes(options_.input_shapes, options_.symbols));
+  file_nodes_ = {};
   ReadRequest request{.contents = source.text,
                       .owner = source.owner,
                       .name = source.name,
@@ -170,6 +171,7 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
                       .sizes = sizes.empty() ? nullptr : &sizes,
                       .sources = &sources_,
                       .value_names = source.value_names,
+                      .nodes = &file_nodes_.read,
                       .is_written_back = source.output == row,
                       .format_options = &options_.format_options,
                       .options = {.threads = threads_,
@@ -242,7 +244,8 @@ Status CompilerInstance::Write(const Module& module, OutputStream& out, const st
                              .path = path,
                              .options = &options_.format_options,
                              .mode = mode,
-                             .sources = &sources_};
+                             .sources = &sources_,
+                             .nodes = &file_nodes_.written};
   return format.Write(module, request, out, diagnostics_);
 }
 

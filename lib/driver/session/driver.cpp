@@ -224,7 +224,8 @@ class Run {
     if (const int code = RunPasses(*module); code != 0) return code;
     setup_.filter().Observe(*module);
     if (!CheckTextSize(*module, compiler_.diagnostics())) return ExitCode(ErrorCode::Budget);
-    if (compiler_.names_version() && !CheckTextVersion(*module, compiler_.diagnostics()))
+    // Parsing has refused unknown versions.
+    if (compiler_.named_version()->has_value() && !CheckTextVersion(*module, compiler_.diagnostics()))
       return ExitCode(ErrorCode::Rejected);
     compiler_.weights().Externalize(*module);
     const int code = VerifyResult(part, *module);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -90,6 +92,7 @@ class OnnxFormat final : public Format {
       diagnostics.Error({}, "bad-model", model.error().message);
       return Failure{ErrorCode::Parse};
     }
+    if (request.nodes != nullptr) *request.nodes = NodesIn(model->graph);
     if (request.sizes != nullptr && !BindSizes(*model, *request.sizes, diagnostics)) return Failure{ErrorCode::Parse};
     if (!SelectPart(*model, PartOf(request.format_options), diagnostics)) return Failure{ErrorCode::Parse};
     SortNodes(*model);
@@ -119,6 +122,7 @@ class OnnxFormat final : public Format {
     if (is_listed) return ListNodes(exported->model, out), Status();
     IROPT_ASSIGN_OR_RETURN(std::optional<AtomicFile> tensors, MoveOutTensors(*exported, request));
     EncodeModel(exported->model, out, [&](size_t i) { Forget(exported->arrays[i]); });
+    if (request.nodes != nullptr) *request.nodes = CountNodes(exported->model.graph);
     return tensors ? tensors->Commit() : Status();
   }
 

@@ -41,6 +41,8 @@ Json ModulesJson(const RunRecorder& run) {
                        {"operators", std::move(operators)},
                        {"cost", CostJson(module.cost)},
                        {"cost_after", CostJson(module.cost_after)}});
+    if (module.nodes_read) modules.back()["nodes_read"] = *module.nodes_read;
+    if (module.nodes_written) modules.back()["nodes_written"] = *module.nodes_written;
   }
   return modules;
 }

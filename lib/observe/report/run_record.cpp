@@ -61,10 +61,15 @@ void RunRecorder::LoseTimeSince(TimeSpent begin) {
   lost_ += spent;
 }
 
-void RunRecorder::OnRead(std::string_view name, const Module& module) {
+void RunRecorder::OnRead(std::string_view name, const Module& module, std::optional<uint64_t> nodes) {
   const TimeSpent begin = Now();
   BeginModule(name, module);
+  modules_.back().nodes_read = nodes;
   LoseTimeSince(begin);
+}
+
+void RunRecorder::OnWritten(std::optional<uint64_t> nodes) {
+  if (!modules_.empty()) modules_.back().nodes_written = nodes;
 }
 
 void RunRecorder::BeginModule(std::string_view name, const Module& module) {

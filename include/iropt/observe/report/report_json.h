@@ -25,7 +25,7 @@ struct RunSummary {
 //     "modules": [{"name": "in.ir", "relax_functions": 1, "prim_funcs": 0, "bindings": 4, "calls": 3,
 //                  "node_bytes": 4096, "operators": {"R.add": 3},
 //                  "cost": {"multiply_adds": 64, "unknown_calls": 0, "constant_bytes": 16, "param_bytes": 64},
-//                  "cost_after": {...}}],
+//                  "cost_after": {...}, "nodes_read": 5, "nodes_written": 4}],
 //     "passes": [{"name": "FoldConstant", "module": 0, "depth": 1, "composite": false, "outcome": "changed",
 //                 "begin_ms": 0.1, "wall_ms": 0.1, "cpu_ms": 0.1, "node_bytes": 4096, "resident_bytes": 8388608,
 //                 "functions": {"added": [], "removed": [], "changed": ["main"]},
@@ -34,7 +34,8 @@ struct RunSummary {
 //     "steps": [{"name": "check", "module": 0, "begin_ms": 0.1, "wall_ms": 0.1}],
 //     "diagnostics": [{"severity": "error", "text": "in.ir: error: pass 'FoldConstant' failed", "pass": 0}],
 //     "summaries": {"FoldConstant": "fold constant expressions"}}}
-// Only passes that changed something have the last four members.
+// Only passes that changed something have the last four members, and only modules in files of graphs, such as ONNX, the
+// numbers of nodes in the files.
 std::string RenderReportJson(const RunRecorder& run, const RunSummary& summary);
 
 // A function that a comparison of two modules found to differ.

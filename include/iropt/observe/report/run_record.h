@@ -31,6 +31,9 @@ struct ModuleRecord {
   std::map<std::string, uint64_t> operators = {};
   ModuleCost cost = {};
   ModuleCost cost_after = {};  // all passes
+  // In the files that the module was read from and is written to, if their formats are graphs.
+  std::optional<uint64_t> nodes_read = {};
+  std::optional<uint64_t> nodes_written = {};
 };
 
 struct PassRecord {
@@ -65,7 +68,9 @@ class RunRecorder : public PassInstrument {
   // Called when a pass that is not composite has ended.
   void set_on_pass(std::function<void(const PassRecord&)> on_pass) { on_pass_ = std::move(on_pass); }
 
-  void OnRead(std::string_view name, const Module& module);
+  void OnRead(std::string_view name, const Module& module, std::optional<uint64_t> nodes = {});
+  // The module that was read last is in a file with so many nodes.
+  void OnWritten(std::optional<uint64_t> nodes);
   void OnStep(RunStep step, TimeSpent time);
 
   Status EnterPassContext() override;

@@ -32,11 +32,20 @@ function multiplyAddsTile() {
   return changeTile('Multiply-adds', before, after, formatAmount);
 }
 
+// Null unless all modules are in files whose nodes are counted, such as ONNX.
+function nodesTile() {
+  const sum = (member) => data.modules.reduce((total, module) => total + module[member], 0);
+  const written = sum('nodes_written');
+  if (data.modules.length === 0 || isNaN(written)) return null;
+  const read = sum('nodes_read');
+  return isNaN(read) ? tile('Nodes in the file', formatCount(written)) : changeTile('Nodes in the file', read, written);
+}
+
 function headline() {
   const [before, after] = callsOfRun(data);
   const changed = leaves.filter((pass) => pass.outcome === 'changed').length;
   const [weightsBefore, weights] = costOfRun(data, 'constant_bytes', 'param_bytes');
-  return h('dl', {class: 'tiles'}, changeTile('Operators', before, after), multiplyAddsTile(),
+  return h('dl', {class: 'tiles'}, nodesTile(), changeTile('Operators', before, after), multiplyAddsTile(),
            weightsBefore + weights > 0 ? changeTile('Weights', weightsBefore, weights, formatBytes) : null,
            tile('Time in passes', formatTime(totalTime)), tile('Passes run', formatCount(leaves.length), `${formatCount(changed)} changed the module`));
 }

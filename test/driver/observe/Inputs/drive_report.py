@@ -188,6 +188,10 @@ def main():
             tiles = dict(zip(page.texts(".tile dt"), page.texts(".tile")))
             expect("now in loops" in tiles["Multiply-adds"], True, tiles["Multiply-adds"])
             print("multiply-adds are in loops")
+        elif sys.argv[1] == "--graphs":
+            tiles = dict(zip(page.texts(".tile dt"), page.texts(".tile dd")))
+            expect(tiles["Nodes in the file"], "13 before, \u22122", "the nodes of the files")
+            print("nodes of the files")
         else:
             other = sys.argv[1]
             drive_lists(page)
