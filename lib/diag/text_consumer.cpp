@@ -10,9 +10,9 @@ namespace iropt {
 
 namespace {
 
-// Source lines longer than this are shown as an excerpt around the span.
-constexpr size_t kExcerptColumns = 120;
-constexpr size_t kColumnsBefore = 40;
+// An excerpt has at least as many columns, and at most a third of them before the span.
+constexpr size_t kLeastColumns = 40;
+constexpr std::string_view kIndentation = "  ";
 constexpr std::string_view kEllipsis = "...";
 
 struct Colours {
@@ -64,13 +64,16 @@ struct Excerpt {
   size_t end = 0;
 };
 
-Excerpt ExcerptAround(std::string_view line, size_t position) {
-  if (line.size() <= kExcerptColumns) return {0, line.size()};
+// Of a longer line, what fits into the columns with the indentation and an ellipsis at both ends.
+Excerpt ExcerptAround(std::string_view line, size_t position, size_t columns) {
+  const size_t around = kIndentation.size() + 2 * kEllipsis.size();
+  const size_t most = std::max(columns, around + kLeastColumns) - around;
+  if (line.size() <= most) return {0, line.size()};
   const auto is_inside = [&](size_t at) { return at < line.size() && (line[at] & 0xC0) == 0x80; };
   Excerpt excerpt;
-  excerpt.begin = position > kColumnsBefore ? position - kColumnsBefore : 0;
-  excerpt.begin = std::min(excerpt.begin, line.size() - kExcerptColumns);
-  excerpt.end = excerpt.begin + kExcerptColumns;
+  excerpt.begin = position > most / 3 ? position - most / 3 : 0;
+  excerpt.begin = std::min(excerpt.begin, line.size() - most);
+  excerpt.end = excerpt.begin + most;
   // Malformed text may have no boundary nearby, hence the bound by `position`.
   while (excerpt.begin < position && is_inside(excerpt.begin)) ++excerpt.begin;
   while (is_inside(excerpt.end)) ++excerpt.end;
@@ -89,19 +92,19 @@ std::string Padding(std::string_view text) {
 
 // The source line with `^~~~` under the part of the span that is on it.
 void AppendSnippet(std::string& out, const SourceLocation& where, SourceSpan span, const Colours& colours,
-                   std::span<const FixItHint> fix_its) {
-  const Excerpt excerpt = ExcerptAround(where.line_text, where.byte_in_line);
+                   std::span<const FixItHint> fix_its, size_t most_columns) {
+  const Excerpt excerpt = ExcerptAround(where.line_text, where.byte_in_line, most_columns);
   const std::string_view shown = where.line_text.substr(excerpt.begin, excerpt.end - excerpt.begin);
   // Lines of files that are not text show nothing, and neither do empty ones.
   if (shown.find('\0') != std::string_view::npos || (shown.empty() && fix_its.empty())) return;
   const bool cut_before = excerpt.begin > 0;
   const bool cut_after = excerpt.end < where.line_text.size();
   const std::string_view lead = cut_before ? kEllipsis : "";
-  out += fmt::format("  {}{}{}\n", lead, Printable(shown), cut_after ? kEllipsis : "");
+  out += fmt::format("{}{}{}{}\n", kIndentation, lead, Printable(shown), cut_after ? kEllipsis : "");
   const size_t begin = where.byte_in_line - excerpt.begin;
   const size_t length = std::min<size_t>(span.end > span.begin ? span.end - span.begin : 0, shown.size() - begin);
   const size_t columns = CountCodePoints(shown.substr(begin, length));
-  const std::string padding = std::string(2 + lead.size(), ' ') + Padding(shown.substr(0, begin));
+  const std::string padding = std::string(kIndentation.size() + lead.size(), ' ') + Padding(shown.substr(0, begin));
   out += fmt::format("{}{}^{}{}\n", padding, colours.caret, std::string(std::max<size_t>(columns, 1) - 1, '~'),
                      colours.reset);
   for (const FixItHint& hint : fix_its) {
@@ -114,8 +117,9 @@ void AppendSnippet(std::string& out, const SourceLocation& where, SourceSpan spa
 
 // `file` is the place if `span` is unknown.
 void AppendMessage(std::string& out, const SourceManager& sources, Severity severity, SourceSpan span,
-                   std::string_view file, std::string_view message, std::span<const FixItHint> fix_its, bool colour) {
-  const Colours colours = ColoursFor(severity, colour);
+                   std::string_view file, std::string_view message, std::span<const FixItHint> fix_its,
+                   const TextStyle& style) {
+  const Colours colours = ColoursFor(severity, style.colour);
   const SourceLocation where = span.known() ? sources.Locate(span.begin) : SourceLocation{};
   if (where.line != 0) {
     out += fmt::format("{}{}:{}:{}: ", colours.bold, Printable(where.name), where.line, where.column);
@@ -124,17 +128,18 @@ void AppendMessage(std::string& out, const SourceManager& sources, Severity seve
   }
   out += fmt::format("{}{}:{} {}{}{}\n", colours.severity, SeverityName(severity), colours.reset, colours.bold,
                      PrintableMessage(message), colours.reset);
-  if (where.line != 0) AppendSnippet(out, where, span, colours, fix_its);
+  if (where.line != 0) AppendSnippet(out, where, span, colours, fix_its, style.columns);
 }
 
 }  // namespace
 
 void TextConsumer::Consume(const Diagnostic& diagnostic) {
   std::string text;
-  AppendMessage(text, *sources_, diagnostic.severity, diagnostic.span, diagnostic.file, diagnostic.message,
-                diagnostic.fix_its, colour_);
+  const std::string_view place = diagnostic.file.empty() ? std::string_view(style_.program) : diagnostic.file;
+  AppendMessage(text, *sources_, diagnostic.severity, diagnostic.span, place, diagnostic.message, diagnostic.fix_its,
+                style_);
   for (const DiagnosticNote& note : diagnostic.notes) {
-    AppendMessage(text, *sources_, Severity::Note, note.span, {}, note.message, {}, colour_);
+    AppendMessage(text, *sources_, Severity::Note, note.span, {}, note.message, {}, style_);
   }
   out_->Append(text);
   // A closed stderr must not cause another failure.

@@ -1,7 +1,6 @@
 #include "iropt/observe/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,6 +10,7 @@
 
 #include "iropt/support/crash.h"
 #include "iropt/support/status_line.h"
+#include "iropt/support/terminal.h"
 
 namespace iropt {
 
@@ -19,11 +19,7 @@ namespace {
 constexpr auto kDelay = std::chrono::seconds(2);
 constexpr auto kRepaintInterval = std::chrono::milliseconds(100);
 
-size_t TerminalWidth() {
-  struct winsize size = {};
-  constexpr size_t kUsual = 80;
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : kUsual;
-}
+constexpr size_t kUsualWidth = 80;
 
 }  // namespace
 
@@ -77,7 +73,7 @@ void ProgressLine::Watch() {
   const auto is_stopped = [this] { return stopped_; };
   if (wake_.wait_for(lock, kDelay, is_stopped)) return;
   do {
-    const std::string line = Line().substr(0, TerminalWidth() - 1);
+    const std::string line = Line().substr(0, TerminalWidth(STDERR_FILENO).value_or(kUsualWidth) - 1);
     lock.unlock();  // a pass does not wait for the terminal
     ShowStatusLine(line);
     lock.lock();

@@ -1,13 +1,14 @@
 #include "cli/fit_lines.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <system_error>
+
+#include "iropt/support/terminal.h"
 
 namespace iropt {
 
@@ -65,10 +66,8 @@ std::optional<size_t> OutputWidth() {
   size_t width = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
   if (!text.empty() && error == std::errc() && end == text.data() + text.size()) return std::max(width, kLeastWidth);
-  struct winsize size = {};
-  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-    return std::nullopt;
-  return std::max<size_t>(size.ws_col, kLeastWidth);
+  const std::optional<size_t> terminal = TerminalWidth(STDOUT_FILENO);
+  return terminal ? std::optional(std::max(*terminal, kLeastWidth)) : std::nullopt;
 }
 
 std::string FitLines(std::string_view text, size_t width) {

@@ -164,7 +164,8 @@ Result<CommandLine> ParseRun(const Arguments& arguments, const Mode* mode) {
   for (const Flag& row : InstrumentFlags()) parser.Declare(row);
   IROPT_RETURN_IF_ERROR(parser.Parse());
   line.compiler.response_files = parser.response_files();
-  line.compiler.command = CommandOf(mode == nullptr ? kIrOpt : mode->title, arguments);
+  line.compiler.program = mode == nullptr ? kIrOpt : mode->title;
+  line.compiler.command = CommandOf(line.compiler.program, arguments);
   if (mode != nullptr && mode->flag_takes_argument && !parser.IsGiven(mode->flag) && !line.pages.Any())
     return Error{ErrorCode::Usage, fmt::format("missing argument: {} {}", mode->title, mode->usage)};
   IROPT_RETURN_IF_ERROR(CheckValues(line));

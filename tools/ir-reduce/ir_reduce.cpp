@@ -68,6 +68,7 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "ir-reduce/flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse());
+  line.compiler.program = kName;
   line.compiler.response_files = parser.response_files();
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.compiler);
   if (line.progress_word == "always") line.progress = ProgressShown::Always;

@@ -100,6 +100,7 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
 #include "ir-run/flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse());
   line.compiler.response_files = parser.response_files();
+  line.compiler.program = kName;
   line.compiler.command = CommandOf(kName, arguments);
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.compiler);
   line.driver.compiler = line.compiler;

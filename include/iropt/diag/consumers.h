@@ -1,27 +1,38 @@
 // Consumers that print diagnostics as text, as JSON lines or as SARIF.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/support/file.h"
 
 namespace iropt {
 
+// The look of diagnostics as text.
+struct TextStyle {
+  bool colour = false;
+  size_t columns = 128;      // of longer source lines, what is around the location
+  std::string program = {};  // named before diagnostics that are not about an input; empty: nothing is
+};
+
 // `file:line:col: error: message`, the source line, a caret range, fix-it hints, then the notes in the same form.
 // Each diagnostic is flushed, so that it keeps its place among what others write.
 class TextConsumer : public DiagnosticConsumer {
  public:
+  TextConsumer(OutputStream* out, const SourceManager* sources, TextStyle style)
+      : out_(out), sources_(sources), style_(std::move(style)) {}
   TextConsumer(OutputStream* out, const SourceManager* sources, bool colour)
-      : out_(out), sources_(sources), colour_(colour) {}
+      : TextConsumer(out, sources, TextStyle{.colour = colour}) {}
   void Consume(const Diagnostic& diagnostic) override;
 
  private:
   OutputStream* out_;
   const SourceManager* sources_;
-  bool colour_;
+  TextStyle style_;
 };
 
 // One JSON object per line: severity, kind, message, and if known file, line, column, end_line, end_column; notes and

@@ -35,6 +35,7 @@ struct CompilerOptions {
   DiagnosticFormat diagnostics = DiagnosticFormat::Text;
   Colour colour = Colour::Auto;
   std::vector<std::string> response_files = {};  // that the command line was read from
+  std::string program = {};                      // the tool, named by messages that are not about an input
   std::string command = {};                      // the command line of the tool, for reports; empty: none
   OutputSink* console = nullptr;  // takes what goes to stderr, and must outlive the compiler; null: stderr
 };

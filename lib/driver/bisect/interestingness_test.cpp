@@ -21,6 +21,7 @@
 #include "iropt/semantics/semantic_check.h"
 #include "iropt/support/child_process.h"
 #include "iropt/support/crash.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/support/shell.h"
 
 namespace iropt {
@@ -32,6 +33,9 @@ using Json = nlohmann::ordered_json;
 // Of shells, for a command that does not exist or cannot be run.
 constexpr int kFirstCannotRun = 126;
 constexpr int kLastCannotRun = 127;
+
+// What -bisect takes and is not a command.
+constexpr std::string_view kOtherChecks[] = {"verify", "semantics"};
 
 // In a child: it could not find out whether the module is good.
 constexpr ErrorCode kCannotSay = ErrorCode::Internal;
@@ -119,8 +123,8 @@ Status InterestingnessTest::RunCommand(const Module& module) const {
   IROPT_ASSIGN_OR_RETURN(const int code, RunShellCommand(CommandOn(request_.command, file_)));
   if (code == 0) return {};
   if (code >= kFirstCannotRun && code <= kLastCannotRun) {
-    return Error{kCannotSay,
-                 fmt::format("the command '{}' of -bisect cannot be run (exit code {})", request_.command, code)};
+    return Error{kCannotSay, fmt::format("the command '{}' of -bisect cannot be run (exit code {}){}", request_.command,
+                                         code, DidYouMean(request_.command, kOtherChecks))};
   }
   return Error{ErrorCode::PassFailed, fmt::format("the command ends with exit code {}", code)};
 }

@@ -22,6 +22,7 @@
 #include "iropt/pass/pipeline.h"
 #include "iropt/support/check.h"
 #include "iropt/support/parallel.h"
+#include "iropt/support/terminal.h"
 #include "iropt/text/script/printer.h"
 #include "iropt/text/script/version.h"
 #include "iropt/transform/passes.h"
@@ -54,7 +55,11 @@ std::unique_ptr<DiagnosticConsumer> MakeConsumer(const CompilerOptions& options,
                                                  const SourceManager* sources) {
   switch (options.diagnostics) {
     case DiagnosticFormat::Text:
-      return std::make_unique<TextConsumer>(out, sources, WantsColour(options.colour, STDERR_FILENO));
+      return std::make_unique<TextConsumer>(
+          out, sources,
+          TextStyle{.colour = WantsColour(options.colour, STDERR_FILENO),
+                    .columns = TerminalWidth(STDERR_FILENO).value_or(TextStyle().columns),
+                    .program = options.program});
     case DiagnosticFormat::Json: return std::make_unique<JsonConsumer>(out, sources);
     case DiagnosticFormat::Sarif: return std::make_unique<SarifConsumer>(out, sources);
   }

@@ -92,7 +92,7 @@ class OnnxFormat final : public Format {
       diagnostics.Error({}, "bad-model", model.error().message);
       return Failure{ErrorCode::Parse};
     }
-    if (request.nodes != nullptr) *request.nodes = NodesIn(model->graph);
+    if (request.nodes != nullptr) *request.nodes = CountNodes(model->graph);
     if (request.sizes != nullptr && !BindSizes(*model, *request.sizes, diagnostics)) return Failure{ErrorCode::Parse};
     if (!SelectPart(*model, PartOf(request.format_options), diagnostics)) return Failure{ErrorCode::Parse};
     SortNodes(*model);

@@ -21,11 +21,14 @@ class Fixture {
   }
   uint32_t end() const { return base_ + static_cast<uint32_t>(text_.size()); }
 
-  std::string Text(Diagnostic diagnostic, bool colour = false) {
+  std::string Text(const Diagnostic& diagnostic, const TextStyle& style) {
     std::string result;
     OutputStream out(&result);
-    TextConsumer(&out, &sources_, colour).Consume(diagnostic);
+    TextConsumer(&out, &sources_, style).Consume(diagnostic);
     return result;
+  }
+  std::string Text(const Diagnostic& diagnostic, bool colour = false) {
+    return Text(diagnostic, TextStyle{.colour = colour});
   }
   std::string Text(SourceSpan span) { return Text({Severity::Error, kShownKind, span, "bad", {}, {}}); }
   nlohmann::json Json(const Diagnostic& diagnostic) {
@@ -48,6 +51,28 @@ TEST_CASE("text shows place, line and caret range", "[diag]") {
         "in.ir:2:6: error: bad\n"
         "  lv = R.ad(x)\n"
         "       ^~~~\n");
+}
+
+TEST_CASE("an excerpt of a long line fits the terminal", "[diag]") {
+  const std::string long_line = std::string(200, 'a') + "bad" + std::string(200, 'c') + "\n";
+  Fixture f(long_line);
+  const Diagnostic diagnostic = {Severity::Error, kShownKind, f.SpanOf("bad"), "bad", {}, {}};
+  for (const size_t columns : {60, 80, 200}) {
+    const std::string text = f.Text(diagnostic, TextStyle{.columns = columns});
+    const size_t begin = text.find("  ...a");
+    REQUIRE(begin != std::string::npos);
+    CHECK(text.find('\n', begin) - begin == columns);
+    CHECK(text.find("bad", begin) - begin == text.find('^') - text.rfind('\n', text.find('^')) - 1);
+  }
+}
+
+TEST_CASE("a diagnostic that is not about an input names the program", "[diag]") {
+  Fixture f("a");
+  const TextStyle style = {.program = "ir-opt"};
+  Diagnostic diagnostic = {Severity::Error, kShownKind, {}, "bad", {{{}, "because"}}, {}};
+  CHECK(f.Text(diagnostic, style) == "ir-opt: error: bad\nnote: because\n");
+  diagnostic.file = "in.ir";
+  CHECK(f.Text(diagnostic, style) == "in.ir: error: bad\nnote: because\n");
 }
 
 TEST_CASE("text keeps tabs and counts code points", "[diag]") {
