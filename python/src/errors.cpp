@@ -1,5 +1,7 @@
 #include "errors.h"
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 #include "iropt/diag/consumers.h"
@@ -42,7 +44,7 @@ std::string Log::Text() const {
   std::string text;
   OutputStream out(&text);
   TextConsumer consumer(&out, &sources_, false);
-  for (const Diagnostic& diagnostic : buffer_.diagnostics()) consumer.Consume(diagnostic);
+  for (const Diagnostic& diagnostic : std::span(buffer_.diagnostics()).subspan(first_)) consumer.Consume(diagnostic);
   static_cast<void>(out.Flush());
   return text;
 }
@@ -63,7 +65,8 @@ void Log::Throw(const iropt::Error& error) const {
   const auto type = py::reinterpret_borrow<py::object>(error_class);
   const py::object raised = type(text);
   py::list diagnostics;
-  for (const Diagnostic& diagnostic : buffer_.diagnostics()) diagnostics.append(ToDict(diagnostic, sources_));
+  for (const Diagnostic& diagnostic : std::span(buffer_.diagnostics()).subspan(first_))
+    diagnostics.append(ToDict(diagnostic, sources_));
   raised.attr("diagnostics") = diagnostics;
   raised.attr("code") = ExitCode(error.code);
   PyErr_SetObject(error_class, raised.ptr());
@@ -72,6 +75,17 @@ void Log::Throw(const iropt::Error& error) const {
 
 void Log::CheckErrors() const {
   if (engine_.has_errors()) Throw(iropt::Error{ErrorCode::Parse, {}});
+}
+
+void Log::CheckNewErrors() {
+  const auto is_error = [](const Diagnostic& diagnostic) { return diagnostic.severity == Severity::Error; };
+  if (std::ranges::none_of(std::span(buffer_.diagnostics()).subspan(first_), is_error)) return;
+  try {
+    Throw(iropt::Error{ErrorCode::Parse, {}});
+  } catch (...) {
+    first_ = buffer_.diagnostics().size();
+    throw;
+  }
 }
 
 void AddErrors(py::module_& m) {

@@ -31,6 +31,8 @@ class Log {
   }
   // Throws if errors were reported.
   void CheckErrors() const;
+  // Throws if errors were reported since the last call, with what was reported since then.
+  void CheckNewErrors();
   // All diagnostics as text.
   std::string Text() const;
 
@@ -38,6 +40,7 @@ class Log {
   const SourceManager& sources_;
   DiagnosticBuffer buffer_;
   DiagnosticEngine engine_;
+  size_t first_ = 0;  // of what is told
 };
 
 }  // namespace iropt::python

@@ -245,17 +245,13 @@ class GraphBuilder {
     return expr;
   }
   NodeRef Done(Build& build, const Node* node) {
-    if (builder_.failed() && log_.engine().has_errors() && !told_) {
-      told_ = true;
-      log_.CheckErrors();
-    }
+    if (builder_.failed()) log_.CheckNewErrors();
     return build.Made(node);
   }
 
   std::shared_ptr<Session> session_;
   std::shared_ptr<NodeStore> store_;
   Log log_;
-  bool told_ = false;
   Module module_;
   OpTypeInferrer inferrer_;
   BlockBuilder builder_;

@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "errors.h"
@@ -19,6 +21,7 @@
 #include "iropt/support/file.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
+#include "name_walk.h"
 #include "script_host.h"
 #include "values.h"
 
@@ -291,10 +294,22 @@ std::string VerifyText(const PyModule& self) {
 
 }  // namespace
 
-const PrimFunc* CopyPrimFunc(const PrimFunc* func, Workspace& workspace) {
-  PrimFunc copy = *To<PrimFunc>(CloneFunction(func, workspace, {.own_sym_vars = true}));
+namespace {
+
+const BaseFunc* CopyBy(Cloner& cloner, const BaseFunc* func, Workspace& workspace) {
+  const BaseFunc* cloned = cloner.Clone(func);
+  const auto* prim = As<PrimFunc>(cloned);
+  if (prim == nullptr) return cloned;
+  PrimFunc copy = *prim;
   copy.type = PrimFuncType(&copy);
   return workspace.New<PrimFunc>(copy);
+}
+
+}  // namespace
+
+const PrimFunc* CopyPrimFunc(const PrimFunc* func, Workspace& workspace) {
+  Cloner cloner(workspace, {.own_sym_vars = true});
+  return To<PrimFunc>(CopyBy(cloner, func, workspace));
 }
 
 StoredFunction StoreFunction(const NodeRef& ref) {
@@ -302,9 +317,20 @@ StoredFunction StoreFunction(const NodeRef& ref) {
   if (func == nullptr) throw py::type_error("expected a function");
   if (ref.keep->storage != nullptr) return {func, ref.keep->storage};
   Workspace workspace;
-  const auto* prim = As<PrimFunc>(func);
-  const BaseFunc* copy = prim != nullptr ? CopyPrimFunc(prim, workspace) : CloneFunction(func, workspace);
-  return {copy, workspace.Finish()};
+  Cloner cloner(workspace, {.own_sym_vars = Is<PrimFunc>(func)});
+  const BaseFunc* copy = CopyBy(cloner, func, workspace);
+  Session& session = *ref.keep->session;
+  Session::Copies copies;
+  std::unordered_set<const Node*> seen;
+  const auto note = [&](const Node* node) {
+    if (!Var::ClassOf(node->kind) && !Is<tir::Var>(node) && !Is<tir::Buffer>(node)) return;
+    const Node* made = cloner.Clone(node);
+    if (made != node) copies.emplace(made, session.Identity(node, *ref.keep));
+  };
+  NameWalk<decltype(note)>(seen, note).Visit(func);
+  FuncStorageRef storage = workspace.Finish();
+  session.SetCopies(storage, ref.keep->store, std::move(copies));
+  return {copy, std::move(storage)};
 }
 
 void AddModuleType(py::module_& m) {

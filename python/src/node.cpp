@@ -36,7 +36,9 @@ void DeallocNode(PyObject* self) {
   Py_DECREF(type);
 }
 
-const Node* Identity(PyObject* self) { return Object(self)->keep->session->Identity(Object(self)->node); }
+const Node* Identity(PyObject* self) {
+  return Object(self)->keep->session->Identity(Object(self)->node, *Object(self)->keep);
+}
 
 // Interned types that are equal are one node; others are compared by their structure in Python.
 Py_hash_t HashNode(PyObject* self) {
@@ -287,7 +289,7 @@ void AddNodeType(py::module_& m) {
   m.def("node_kinds", &NodeKinds);
   m.def("node_kind", [](const NodeRef& ref) { return static_cast<int>(ref.node->kind); });
   m.def("node_id",
-        [](const NodeRef& ref) { return reinterpret_cast<uintptr_t>(ref.keep->session->Identity(ref.node)); });
+        [](const NodeRef& ref) { return reinterpret_cast<uintptr_t>(ref.keep->session->Identity(ref.node, *ref.keep)); });
   m.def("place", &Place);
   m.def("attr_value", [](const NodeRef& ref) { return AttrToPython(As<Attr>(ref.node), ref.keep); });
 }

@@ -6,8 +6,8 @@
 #include <unordered_set>
 
 #include "iropt/ir/clone.h"
-#include "iropt/ir/dispatch.h"
 #include "iropt/ir/location.h"
+#include "name_walk.h"
 #include "values.h"
 
 namespace iropt::python {
@@ -15,38 +15,6 @@ namespace iropt::python {
 namespace {
 
 using Kind = PyValue::Kind;
-
-// Calls f for every variable and buffer below a node, each once.
-template <class F>
-class NameWalk {
- public:
-  NameWalk(std::unordered_set<const Node*>& seen, F found) : seen_(seen), found_(found) {}
-
-  void Visit(const Node* node) {
-    if (node == nullptr || GroupOf(node->kind) == NodeGroup::kType || GroupOf(node->kind) == NodeGroup::kAttr) return;
-    if (!seen_.insert(node).second) return;
-    found_(node);
-    Dispatch(node, [this](const auto* exact) {
-      ForEachField(exact, [this](auto, const auto& value) { VisitField(value); });
-    });
-  }
-
- private:
-  template <class T>
-  void VisitField(const T& value) {
-    if constexpr (requires {
-                    value.first;
-                    value.count;
-                  }) {
-      for (const auto& item : value) VisitField(item);
-    } else if constexpr (std::is_convertible_v<T, const Node*>) {
-      Visit(value);
-    }
-  }
-
-  std::unordered_set<const Node*>& seen_;
-  F found_;
-};
 
 std::string TypeNameOf(py::handle value) { return Py_TYPE(value.ptr())->tp_name; }
 

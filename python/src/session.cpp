@@ -61,7 +61,19 @@ const tir::Var* Session::SymbolOf(const tir::Var* var, const KeepRef& keep) {
   return found.symbol;
 }
 
-const Node* Session::Identity(const Node* node) const {
+void Session::SetCopies(const FuncStorageRef& storage, std::shared_ptr<NodeStore> store, Copies copies) {
+  std::erase_if(origins_, [](const auto& entry) { return entry.second.storage.expired(); });
+  origins_.insert_or_assign(storage.get(), Origin{storage, std::move(store), std::move(copies)});
+}
+
+const Node* Session::Identity(const Node* node, const Keep& keep) const {
+  if (keep.storage != nullptr && !origins_.empty()) {
+    const auto origin = origins_.find(keep.storage.get());
+    if (origin != origins_.end() && !origin->second.storage.expired()) {
+      const auto copy = origin->second.copies.find(node);
+      if (copy != origin->second.copies.end()) node = copy->second;
+    }
+  }
   if (stands_for_.empty()) return node;
   const auto found = stands_for_.find(node);
   return found == stands_for_.end() ? node : found->second;

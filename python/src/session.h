@@ -57,8 +57,12 @@ class Session : public std::enable_shared_from_this<Session> {
   // Types have symbolic variables of the context only: the one that stands for a variable of a function in types. In
   // Python both are the same variable. What `keep` keeps alive stays as long as the session.
   const tir::Var* SymbolOf(const tir::Var* var, const KeepRef& keep);
-  // The variable that a symbolic variable stands for, or the node itself.
-  const Node* Identity(const Node* node) const;
+  // Variables of a function of a module are copies of those of the function that it was made of. In Python both are the
+  // same.
+  using Copies = std::unordered_map<const Node*, const Node*>;
+  void SetCopies(const FuncStorageRef& storage, std::shared_ptr<NodeStore> store, Copies copies);
+  // The variable that a symbolic variable or a copy stands for, or the node itself.
+  const Node* Identity(const Node* node, const Keep& keep) const;
   // The store for new nodes, which is not too big yet.
   const std::shared_ptr<NodeStore>& store();
 
@@ -75,6 +79,12 @@ class Session : public std::enable_shared_from_this<Session> {
   };
   std::unordered_map<const tir::Var*, Symbol> symbols_;  // of variables of functions
   std::unordered_map<const Node*, const tir::Var*> stands_for_;
+  struct Origin {
+    std::weak_ptr<const FuncStorage> storage;
+    std::shared_ptr<NodeStore> store;  // has the originals
+    Copies copies;
+  };
+  std::unordered_map<const void*, Origin> origins_;  // by storage; those that are gone leave with the next new one
 };
 
 // While it lives, nodes can be made: in the store of the current session, or in a given one.

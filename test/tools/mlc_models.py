@@ -28,6 +28,11 @@ EXPERTS = {"moe_intermediate_size": 16, "n_shared_experts": 1, "n_routed_experts
            "norm_topk_prob": False, "first_k_dense_replace": 1, "moe_layer_freq": 1, "attention_bias": False}
 YARN = {"type": "yarn", "factor": 40, "beta_fast": 32, "beta_slow": 1, "mscale": 0.7, "mscale_all_dim": 0.7,
         "original_max_position_embeddings": 64}
+DEEPSEEK2 = {**EXPERTS, "routed_scaling_factor": 1.0, "kv_lora_rank": 16, "qk_rope_head_dim": 8, "v_head_dim": 8,
+             "qk_nope_head_dim": 8, "q_lora_rank": 16, "rope_theta": 10000, "num_key_value_heads": 4, "rope_scaling": YARN}
+QWEN3 = {"hidden_act": "silu", "attention_bias": False, "rope_theta": 10000, "norm_topk_prob": True}
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 64}
 RWKV = {"head_size": 8, "layer_norm_epsilon": 1e-5, "head_dim": None, "context_window_size": -1}
 VISION = {"hidden_size": 32, "image_size": 28, "intermediate_size": 48, "num_attention_heads": 4, "num_hidden_layers": 2,
           "patch_size": 14, "projection_dim": 16, "vocab_size": 64}
@@ -51,8 +56,7 @@ CONFIGS = {
     "qwen2": {"hidden_act": "silu", "rope_theta": 10000},
     "qwen2_moe": {"hidden_act": "silu", "rope_theta": 10000, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 32,
                   "num_experts_per_tok": 2, "num_experts": 4, "decoder_sparse_step": 1, "norm_topk_prob": True},
-    "deepseek_v2": {**EXPERTS, "routed_scaling_factor": 1.0, "kv_lora_rank": 16, "qk_rope_head_dim": 8, "v_head_dim": 8,
-                    "qk_nope_head_dim": 8, "q_lora_rank": 16, "rope_theta": 10000, "num_key_value_heads": 4, "rope_scaling": YARN},
+    "deepseek_v2": {**DEEPSEEK2, "scoring_func": "softmax", "topk_method": "greedy", "n_group": 1, "topk_group": 1},
     "deepseek": {**EXPERTS, **TOKENS, "hidden_act": "silu"},
     "stablelm": {"partial_rotary_factor": 0.25, "rope_theta": 10000},
     "baichuan": {**TOKENS, "initializer_range": 0.02, "tie_word_embeddings": False},
@@ -69,6 +73,20 @@ CONFIGS = {
     "starcoder2": {**TOKENS, "hidden_act": "gelu", "norm_epsilon": 1e-5, "rope_theta": 10000, "use_bias": True},
     "cohere": {"model_type": "cohere"},
     "minicpm": {**TOKENS, "hidden_act": "silu", "scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 16},
+    # Only in newer trees.
+    "llama4": {"text_config": {**TINY, "rope_theta": 10000, "rope_scaling": dict(LLAMA3), "use_qk_norm": True, "interleave_moe_layer_step": 1,
+                               "num_experts_per_tok": 1, "num_local_experts": 2, "hidden_act": "silu", "intermediate_size_mlp": 48,
+                               "no_rope_layers": [1, 0], "moe_layers": [0, 1]}},
+    "qwen3": QWEN3,
+    "qwen3-embedding": QWEN3,
+    "qwen3_moe": {**QWEN3, "moe_intermediate_size": 16, "num_experts_per_tok": 2, "num_experts": 4, "decoder_sparse_step": 1},
+    "deepseek_v3": {**DEEPSEEK2, "scoring_func": "sigmoid", "topk_method": "noaux_tc", "n_group": 2, "topk_group": 1},
+    "gptj": {**GPT, "rotary_dim": 4, "n_inner": 48, "activation_function": "gelu_new"},
+    "olmo": {"hidden_act": "silu", "clip_qkv": 8.0},
+    "olmo2": {"hidden_act": "silu"},
+    "gemma3": {"text_config": {**TINY, "sliding_window": 32, "sliding_window_pattern": 2, "query_pre_attn_scalar": 8}},
+    "gemma3_text": {"sliding_window": 32, "sliding_window_pattern": 2, "query_pre_attn_scalar": 8, "is_text_model": True},
+    "bert-bge": {"hidden_act": "gelu", "head_dim": None},
     "llava": {"image_token_index": 63, "text_config": {**TINY, "model_type": "llama"}, "vision_config": VISION},
 }
 
@@ -132,9 +150,11 @@ def with_attention(rotary_dim):
     from iropt.relax.frontend.nn.llm.position_embedding import llama_rope
 
     class WholeText(nn.Object):
-        def attention_with_fused_qkv(self, layer_id, qkv, num_qo_heads, attn_score_scaling_factor=1.0):
+        def attention_with_fused_qkv(self, layer_id, qkv, num_qo_heads, attn_score_scaling_factor=1.0, sm_scale=None):
             del layer_id
             batch, length, heads, size = qkv.shape
+            if sm_scale is not None:
+                attn_score_scaling_factor = sm_scale * size**0.5
             kv_heads = (heads - num_qo_heads) // 2
             if rotary_dim:
                 q, k, v = llama_rope(qkv, length, 10000.0, 1.0, num_qo_heads, kv_heads, {}, rotary_dim)

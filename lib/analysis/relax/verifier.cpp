@@ -385,7 +385,9 @@ void RelaxVerifier::DefineSymVars(const Type* type, bool owned) {
   if (!type->has_sym_var()) return;
   const auto define_all = [&](List<const PrimExpr*> list) {
     for (const PrimExpr* e : list) {
-      const auto* var = As<tir::Var>(e);
+      // Dimensions of PrimFuncs have any dtype; in the types of these functions they have 64 bits.
+      const auto* cast = owned ? nullptr : As<tir::Cast>(e);
+      const auto* var = As<tir::Var>(cast ? cast->value : e);
       if (var && !sym_vars_.visible(var)) sym_vars_.Define(var, owned);
     }
   };

@@ -74,7 +74,4 @@ def substitute(node, vmap):
 
 def renew_defs(func):
     """A copy of a PrimFunc with variables and buffers of its own."""
-    from .. import ir
-
-    # A function that is not in a module yet is copied into it.
-    return ir.IRModule({"main": native.copy_with(func, {"body": func.body})})["main"]
+    return native.copy_function(func)

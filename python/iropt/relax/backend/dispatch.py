@@ -58,7 +58,7 @@ def _sample_index(prob_dtype, sample_dtype, rows_dtype, dtype):
 
 
 class SortScanDispatcher(_Dispatcher):
-    """Sorts and scans by functions of topi. Those of GPUs are plain loops, which the rule Fallback schedules."""
+    """Sorts and scans by functions of topi, which are those of the host also for GPUs; the rule Fallback schedules what it can."""
 
     def __init__(self, mod):
         super().__init__(mod)

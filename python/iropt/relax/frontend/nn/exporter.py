@@ -1,7 +1,7 @@
 """Makes modules of Relax of models that are written in Python."""
 import threading
 
-from ... import ObjectStructInfo, ShapeStructInfo, Tuple, TupleGetItem, TupleStructInfo, Var, analysis
+from ... import ObjectStructInfo, ShapeStructInfo, Tuple, TupleGetItem, TupleStructInfo, Var
 from ...block_builder import BlockBuilder
 from .... import tir
 from ....ir import Error
@@ -70,8 +70,9 @@ class Exporter:
                 params = list(spec.module.named_parameters())
                 self._method(name, method, params, effects)
         mod = self.builder.finalize()
-        if not analysis.well_formed(mod):
-            raise Error("the module that was exported is not well-formed")
+        errors = mod._module.verify()
+        if errors:
+            raise Error(f"the module that was exported is not well-formed\n{errors}")
         return mod, params, self.extern_mods
 
     def _initialize(self, effects):

@@ -4,17 +4,18 @@ import math
 from .....script import tir as T
 
 
-def attention_sequence_prefill(h_kv, h_q, d, dtype, target=None, causal=0, attn_score_scaling_factor=1.0):
+def attention_sequence_prefill(h_kv, h_q, d, dtype, target=None, causal=0, attn_score_scaling_factor=1.0, *, sm_scale=None):
     """The PrimFunc of attention over whole sequences.
 
     Its parameters are q (batch, queries, h_q, d), k and v (batch, keys, h_kv, d), the output like q, and for each query
     and head the logarithm to base 2 of the sum of its weights.
 
     causal: whether a query sees only the keys up to its own place, counted from the end; 0 or 1.
+    sm_scale: the factor of scores, in newer versions; without it, it is attn_score_scaling_factor / sqrt(d).
     """
     del target
     group = h_q // h_kv
-    scale = attn_score_scaling_factor / math.sqrt(d) * math.log2(math.e)
+    scale = (attn_score_scaling_factor / math.sqrt(d) if sm_scale is None else sm_scale) * math.log2(math.e)
     hidden = -5e4
     is_causal = int(causal)
 

@@ -1,7 +1,7 @@
 """The cache of keys and values of language models."""
 import enum
 
-from .... import ExternFunc, ObjectStructInfo, PrimValue, ShapeExpr, TensorStructInfo
+from .... import ExternFunc, ObjectStructInfo, PrimValue, ShapeExpr, TensorStructInfo, TupleGetItem, TupleStructInfo
 from .... import op as _op
 from ....block_builder import BlockBuilder
 from ..core import Object, Tensor
@@ -46,11 +46,67 @@ class PagedKVCache(Object):
             TensorStructInfo((batch * length, num_qo_heads, size), qkv.dtype))
         return Tensor(_expr=BlockBuilder.current().emit(call)).reshape(batch, length, num_qo_heads, size)
 
+    def _attention(self, name, layer_id, sm_scale, tensors, types):
+        """The results of a packed function on tensors whose first two dimensions are one."""
+        args = [self._expr, PrimValue(layer_id), PrimValue(_float(sm_scale)), *[tensor._expr for tensor in tensors]]
+        return BlockBuilder.current().emit(_op.call_dps_packed(f"vm.builtin.attention_kv_cache_{name}", args, types))
+
+    def self_attention(self, layer_id, q, k, v, sm_scale):
+        """Attention of the queries over the keys of the same tokens: the results, and the logarithms of the sums of weights."""
+        batch, length, heads, _ = q.shape
+        size = v.shape[3]
+        types = [TensorStructInfo((batch * length, heads, size), q.dtype), TensorStructInfo((batch * length, heads), "float32")]
+        both = self._attention("self_attention", layer_id, sm_scale, [_flat(item) for item in (q, k, v)], types)
+        return _unflat(both, batch, length, heads, size)
+
+    def cross_attention(self, layer_id, q, v_head_dim, sm_scale):
+        """Attention of the queries over what the cache has: the results, and the logarithms of the sums of weights."""
+        batch, length, heads, _ = q.shape
+        types = [TensorStructInfo((batch * length, heads, v_head_dim), q.dtype),
+                 TensorStructInfo((batch * length, heads), "float32")]
+        return _unflat(self._attention("cross_attention", layer_id, sm_scale, [_flat(q)], types), batch, length, heads, v_head_dim)
+
+    def attention_with_shared_kv(self, source_layer_id, q, current_k, current_v, sm_scale):
+        """Attention over what another layer has stored, and its keys and values of the tokens that are computed."""
+        batch, length, heads, _ = q.shape
+        size = current_v.shape[3]
+        result = self._attention("attention_with_shared_kv", source_layer_id, sm_scale,
+                                 [_flat(item) for item in (q, current_k, current_v)],
+                                 TensorStructInfo((batch * length, heads, size), q.dtype))
+        return Tensor(_expr=result).reshape(batch, length, heads, size)
+
+    def append_mla_kv(self, layer_id, kv):
+        """Stores latent keys and values of a layer; returns the cache."""
+        batch, length, _, size = kv.shape
+        flat = kv.reshape(batch * length, size)
+        call = _op.call_pure_packed("vm.builtin.attention_kv_cache_append_mla_kv", self._expr, PrimValue(layer_id), flat._expr,
+                                    sinfo_args=ObjectStructInfo())
+        return PagedKVCache(_expr=call, _name="paged_kv_cache")
+
+    def merge_attn_output_inplace(self, o_self_attn, lse_self_attn, o_cross_attn, lse_cross_attn):
+        """Joins two results of attention in the tensors of the first."""
+        batch, length, heads, size = o_self_attn.shape
+        flat = [item.reshape(batch * length, *item.shape[2:])._expr
+                for item in (o_self_attn, lse_self_attn, o_cross_attn, lse_cross_attn)]
+        call = _op.call_pure_packed("vm.builtin.attention_kv_cache_merge_attn_output_inplace", self._expr, *flat,
+                                    sinfo_args=TupleStructInfo([item.struct_info for item in flat[:2]]))
+        return _unflat(BlockBuilder.current().emit(call), batch, length, heads, size)
+
     def get_query_positions(self, total_length):
         """The positions of the queries in their sequences, (total_length,)."""
         call = _op.call_pure_packed("vm.builtin.attention_kv_cache_get_query_positions", self._expr,
                                     sinfo_args=TensorStructInfo((total_length,), "int32"))
         return Tensor(_expr=BlockBuilder.current().emit(call))
+
+
+def _flat(tensor):
+    batch, length, heads, size = tensor.shape
+    return tensor.reshape(batch * length, heads, size)
+
+
+def _unflat(both, batch, length, heads, size):
+    result, lse = (Tensor(_expr=BlockBuilder.current().emit(TupleGetItem(both, index))) for index in range(2))
+    return result.reshape(batch, length, heads, size), lse.reshape(batch, length, heads)
 
 
 def _float(value):
@@ -95,7 +151,7 @@ class _CreatedCache(PagedKVCache):
             layer_partition, *[PrimValue(value) for value in (h_q, h_kv, head_dim, int(rope_mode), rope_scale, rope_theta)],
             _op.zeros((), dtype),
             kernels.add(_kv_cache_transpose_append(h_kv, head_dim, dtype), "kv_cache_transpose_append"),
-            *self._attention(kernels),
+            *self._kernels_of_attention(kernels),
             kernels.add(rotary, "tir_split_rotary"),
             kernels.add(_copy_single_page(h_kv, page_size, head_dim, dtype), "kv_cache_copy_single_page"),
             kernels.add(_kv_cache_debug_get_kv(num_hidden_layers, h_kv, head_dim, dtype), "kv_cache_debug_get_kv"),
@@ -113,7 +169,7 @@ class TIRPagedKVCache(_CreatedCache):
     _function = "vm.builtin.paged_attention_kv_cache_create_reduced"
 
     @staticmethod
-    def _attention(kernels):
+    def _kernels_of_attention(kernels):
         h_kv, h_q, d, dtype = kernels.heads
         del h_kv
         return [
@@ -130,7 +186,7 @@ class FlashInferPagedKVCache(_CreatedCache):
     _function = "vm.builtin.paged_attention_kv_cache_create"
 
     @staticmethod
-    def _attention(kernels):
+    def _kernels_of_attention(kernels):
         prefix = "flashinfer."
         ragged, paged, decode = (f"{prefix}attention_kernel_{kind}" for kind in (
             "prefill_with_ragged_kv_cache", "prefill_with_paged_kv_cache", "decode_with_paged_kv_cache"))
