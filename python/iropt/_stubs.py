@@ -13,13 +13,31 @@ import types
 from . import _core
 from ._core import native
 
-MODULES = ("iropt", "iropt.arith", "iropt.executable", "iropt.instrument", "iropt.ir", "iropt.ir.instrument",
+MODULES = ("iropt", "iropt.arith", "iropt.dlight", "iropt.dlight.analysis", "iropt.dlight.base", "iropt.dlight.cpu",
+           "iropt.dlight.gpu", "iropt.dlight.rules", "iropt.executable", "iropt.instrument", "iropt.ir", "iropt.ir.instrument",
            "iropt.ir.transform", "iropt.packed", "iropt.relax", "iropt.relax.analysis", "iropt.relax.backend",
-           "iropt.relax.block_builder", "iropt.relax.dpl", "iropt.relax.expr_functor", "iropt.relax.op",
+           "iropt.relax.block_builder", "iropt.relax.dpl", "iropt.relax.expr_functor", "iropt.relax.fusion_pattern", "iropt.relax.op",
            "iropt.relax.transform", "iropt.relax.vm_build", "iropt.relay", "iropt.running", "iropt.runtime", "iropt.script",
            "iropt.target", "iropt.te", "iropt.tir", "iropt.tir.analysis", "iropt.tir.functor", "iropt.tir.ir_builder",
            "iropt.tir.schedule", "iropt.tir.stmt_functor", "iropt.tir.transform", "iropt.topi", "iropt.topi.image",
            "iropt.topi.nn", "iropt.transform")
+# Written next to the stubs: the classes of the extension module that they name.
+EXTENSION = """from typing import Any
+class NDArray:
+    def __getattr__(self, name: str) -> Any: ...
+class Node:
+    def __getattr__(self, name: str) -> Any: ...
+class Error(RuntimeError, ValueError):
+    diagnostics: Any
+    code: int
+def __getattr__(name: str) -> Any: ...
+"""
+CORE = """from typing import Any
+from iropt._iropt import Error as Error, Node as Node
+class Array(tuple): ...
+def __getattr__(name: str) -> Any: ...
+"""
+_OWN = ("Array", "Error", "Node", "NDArray")
 HEADER = ("from typing import Any\nfrom iropt._core import Array as Array, Error as Error, Node as Node\n"
           "from iropt._iropt import NDArray as NDArray\n")
 
@@ -110,7 +128,7 @@ def _class(name, cls):
         elif isinstance(function, types.FunctionType):
             if isinstance(value, staticmethod) and member != "__new__":
                 lines.append("    @staticmethod")
-            result = "None" if member == "__init__" else "Any"
+            result = "None" if member in ("__init__", "__init_subclass__") else "Any"
             is_method = not isinstance(value, staticmethod) or member == "__new__"
             lines.append(f"    def {member}{_signature(function, is_method)} -> {result}: ...")
         elif isinstance(value, (int, str)) and not member.startswith("_"):
@@ -145,6 +163,8 @@ def stub(module_name):
             value = getattr(module, name)
         except AttributeError:
             continue
+        if name in _OWN:
+            continue
         if isinstance(value, types.ModuleType):
             parent, _, last = value.__name__.rpartition(".")
             if last == name and parent.startswith("iropt"):
@@ -163,7 +183,7 @@ def stub(module_name):
                 lines.append(f"{name}: Any")
         elif callable(value) and isinstance(value, types.FunctionType):
             lines += _function(name, value)
-        elif name not in ("Array", "Error", "Node", "NDArray"):
+        else:
             lines.append(f"{name}: Any")
     imports = [line for line in dict.fromkeys(lines) if line.startswith("from ")]
     other_names = [line for line in lines if re.fullmatch(r"\w+ = \w+", line)]
@@ -178,6 +198,9 @@ def _import_of(cls):
 def write_stubs(folder):
     for name in MODULES:
         importlib.import_module(name)  # a package shows those that were imported
+    for name, text in (("_iropt.pyi", EXTENSION), ("_core.pyi", CORE)):
+        with open(os.path.join(folder, name), "w", encoding="utf8") as file:
+            file.write(text)
     for name in MODULES:
         module = importlib.import_module(name)
         path = os.path.join(folder, *name.split(".")[1:])

@@ -337,3 +337,21 @@ def test_models_of_onnx_keep_their_weights():
         relax.frontend.onnx.from_onnx(model, opset=11)
     with pytest.raises(ValueError, match="'x' is of dtype float32 in the model, not float16"):
         relax.frontend.onnx.from_onnx(model, dtype_dict={"x": "float16"})
+
+
+def test_functions_with_sizes_of_32_bits_can_be_in_tuples():
+    @T.prim_func
+    def copy(a: T.handle, b: T.handle):
+        n = T.int32(is_size_var=True)
+        A = T.match_buffer(a, (n,), "float32")
+        B = T.match_buffer(b, (n,), "float32")
+        for i in range(n):
+            with T.block("copy"):
+                vi = T.axis.spatial(n, i)
+                B[vi] = A[vi]
+
+    bb = relax.BlockBuilder()
+    with bb.function("main", []):
+        name = bb.add_func(copy, "copy")
+        bb.emit_func_output(bb.emit(relax.call_pure_packed("f", [name, name], sinfo_args=relax.ObjectStructInfo())))
+    assert relax.analysis.well_formed(bb.finalize())

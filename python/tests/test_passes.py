@@ -271,3 +271,26 @@ class Module:
 def test_a_kind_of_pass_that_does_not_exist_is_refused():
     with pytest.raises(ValueError, match="expected module, function, prim_func or dataflow_block"):
         iropt.ir.transform.python_pass("functional", lambda function, module, context: function, "Mine")
+
+
+def test_types_of_parameters_by_a_function(module):
+    def type_of(param):
+        return relax.TensorStructInfo((5, 4), "float32") if param.name_hint == "x" else None
+
+    changed = relax.transform.UpdateParamStructInfo(type_of)(module)["main"]
+    assert changed.ret_struct_info == relax.TensorStructInfo((5, 4), "float32")
+    assert changed.body.blocks[0].bindings[0].var.struct_info == changed.ret_struct_info
+
+
+def test_functions_that_do_not_match_are_external(module):
+    seen = []
+
+    @transform.module_pass(opt_level=0)
+    def look(mod, ctx):
+        seen.append({name.name: type(func).__name__ for name, func in mod.items()})
+        return mod
+
+    module["other"] = module["main"].with_attr("global_symbol", "other")
+    result = transform.ApplyPassToFunction(look, "main")(module)
+    assert seen == [{"main": "Function", "other": "ExternFunc"}]
+    assert all(isinstance(func, relax.Function) for func in result.values())

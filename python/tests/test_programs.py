@@ -195,6 +195,58 @@ def test_names_in_stubs(tmp_path):
             assert {"op", "Expr", "transform", "TensorType"} <= names
 
 
+TYPED = """
+from iropt import dlight as dl, ir, relax, target, tir
+from iropt.relax import Expr, PyExprMutator, Var
+from iropt.relax.expr_functor import mutator
+
+@mutator
+class Doubler(PyExprMutator):
+    def __init__(self, mod: ir.IRModule) -> None:
+        super().__init__(mod)
+        self.seen: list[Var] = []
+
+    def visit_call_(self, call: relax.Call) -> Expr:
+        call = self.visit_expr_post_order(call)
+        self.builder_.emit(call)
+        return relax.op.add(call, call)
+
+def build(n: int) -> ir.IRModule:
+    bb = relax.BlockBuilder()
+    x = relax.Var("x", relax.TensorStructInfo((n, 3), "float32"))
+    with bb.function("main", [x]):
+        bb.emit_func_output(bb.emit(relax.op.nn.relu(x)))
+    mod: ir.IRModule = bb.get()
+    func: relax.Function = mod["main"]
+    mod["other"] = func.with_attr("a", 1)
+    return dl.ApplyDefaultSchedule(dl.gpu.Fallback())(mod)
+
+def loops(mod: ir.IRModule, chosen: target.Target) -> tir.PrimFunc:
+    sch = tir.Schedule(mod)
+    outer, inner = sch.get_loops(sch.get_block("B"))
+    sch.vectorize(inner)
+    return sch.mod["main"]
+"""
+
+
+def test_mypy_takes_right_programs(tmp_path):
+    import shutil
+
+    import iropt
+
+    if shutil.which("mypy") is None:
+        pytest.skip("mypy was not found (Debian: mypy)")
+    package = tmp_path / "lib" / "iropt"
+    shutil.copytree(pathlib.Path(iropt.__file__).parent, package, ignore=shutil.ignore_patterns("*.so", "*.pyi"))
+    subprocess.run([sys.executable, "-m", "iropt._stubs", str(package)], check=True)
+    program = tmp_path / ("program" + ".py")
+    program.write_text(TYPED + "x: int = relax.BlockBuilder()\n")
+    result = subprocess.run(["mypy", "--cache-dir", os.devnull, str(program)], check=False, capture_output=True, text=True,
+                            env={**os.environ, "MYPYPATH": str(tmp_path / "lib")}, cwd=tmp_path)
+    found = [line for line in result.stdout.splitlines() if line.startswith("program")]
+    assert len(found) == 1 and "Incompatible types in assignment" in found[0], result.stdout
+
+
 def test_threads_have_contexts_of_their_own(module):
     import threading
 

@@ -82,9 +82,6 @@ class IRModule:
         """Writes a file in the format of its extension."""
         self._module.write(str(path), format)
 
-    def __reduce__(self):
-        return IRModule.from_source, (self.script(), "<pickle>", False)
-
     def astext(self, **_):
         return self.script()
 

@@ -434,10 +434,11 @@ def PrintIR(header="", show_meta_data=False):
 
 
 def ApplyPassToFunction(transform, func_name_regex, error_if_no_function_matches_regex=False):
-    """A pass that applies another one to the functions whose names match."""
+    """A pass that applies another one to the functions whose names match. It sees the others as external functions."""
     import re
 
     def run(mod, ctx):
+        from .. import relax
         from . import IRModule
 
         del ctx
@@ -445,14 +446,14 @@ def ApplyPassToFunction(transform, func_name_regex, error_if_no_function_matches
         matching = [name for name in mod.keys() if pattern.search(name.name)]
         if not matching and error_if_no_function_matches_regex:
             raise Error(f"no function matches '{func_name_regex}'")
-        part = IRModule({name: func for name, func in mod.items() if name in matching}, attrs=mod.attrs,
-                        global_infos=mod.global_infos)
+        part = IRModule({name: func if name in matching else relax.ExternFunc(name.name, func.struct_info)
+                         for name, func in mod.items()}, attrs=mod.attrs, global_infos=mod.global_infos)
         done = transform(part)
         result = mod.copy()
         for name in matching:
             if name not in done:
                 del result[name]
-        result.update(done)
+        result.update({name: func for name, func in done.items() if name in matching or name not in mod})
         return result
 
     return module_pass(run, opt_level=0, name="ApplyPassToFunction")

@@ -116,9 +116,10 @@ def _lazy_output(mod, plan, name, extra):
 
 def _with_leaf_outputs(body, plan, name, extra):
     """The body with calls for outputs that are not variables, such as constants."""
-    from . import BindingBlock, ObjectStructInfo, PrimValue, SeqExpr, Var, VarBinding
+    from . import BindingBlock, BlockBuilder, ObjectStructInfo, PrimValue, SeqExpr, Var, VarBinding
 
-    bindings = [VarBinding(Var("_", ObjectStructInfo()), _call(name, [*extra, PrimValue(index), expr]))
+    normalize = BlockBuilder().normalize
+    bindings = [VarBinding(Var("_", ObjectStructInfo()), normalize(_call(name, [*extra, PrimValue(index), expr])))
                 for expr, indices in plan.outputs.values() if not isinstance(expr, Var) for index in indices]
     return SeqExpr([*body.blocks, BindingBlock(bindings)], body.body) if bindings else body
 

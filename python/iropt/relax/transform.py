@@ -64,6 +64,51 @@ def LegalizeOps(customize_legalize_map=None, enable_warning=False, file=""):
     return module_pass(run, opt_level=0, name="LegalizeOps")
 
 
+def UpdateParamStructInfo(sinfo_func):
+    """Changes the types of parameters, and of what depends on them.
+
+    sinfo_func: a function that gives the new type of a parameter, or None; or types by the names of functions and parameters
+    """
+    if not callable(sinfo_func):
+        return _transform.make("UpdateParamStructInfo", {"updates": sinfo_func})
+
+    def run(mod, ctx):
+        del ctx
+        from . import Function
+
+        mutator = _type_changer()(mod, sinfo_func)
+        for name, func in mod.items():
+            if isinstance(func, Function):
+                mutator.builder_.update_func(name, mutator.visit_expr(func))
+        return mutator.builder_.get()
+
+    return module_pass(run, opt_level=0, name="UpdateParamStructInfo")
+
+
+def _type_changer():
+    from . import PyExprMutator, Var
+
+    class TypeChanger(PyExprMutator):
+        """Gives parameters other types."""
+
+        def __init__(self, module, type_of):
+            super().__init__(module)
+            self.type_of = type_of
+
+        def visit_function_(self, op):
+            for param in op.params:
+                info = self.type_of(param)
+                if info is not None:
+                    self.set_var_remap(param.vid, Var(param.name_hint, info))
+            return super().visit_function_(op)
+
+        def visit_var_def_(self, var):
+            new = self.get_var_remap(var.vid)
+            return super().visit_var_def_(var) if new is None else new
+
+    return TypeChanger
+
+
 @module_pass(opt_level=0, name="AttachExternModules")
 class AttachExternModules:
     """Adds modules that were compiled elsewhere, those of ExternModules, to the attribute external_mods."""

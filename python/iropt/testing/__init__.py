@@ -94,6 +94,7 @@ def _skip(what):
         mark = pytest.mark.skip(reason=f"{what} is not a part of iropt")
         return mark(args[0]) if args and callable(args[0]) else mark
 
+    requires.marks = lambda: [requires()]
     return requires
 
 
