@@ -2,12 +2,14 @@
 
 Functions run on the host, whatever the target is. PrimFuncs that take long are compiled when they run.
 """
+import io
 import json
 import os
 import statistics
 import time
 import zipfile
 
+from . import _shared_objects as _libraries
 from ._core import Array, Error
 from .ir import IRModule
 from .ir.transform import Pass, PassContext
@@ -122,13 +124,19 @@ class Module:
 
     inspect_source = get_source
 
-    def export_library(self, file_name, *_args, **_kwargs):
-        """Writes an archive that `load_module` reads, whatever its extension is. Returns its path."""
+    def export_library(self, file_name, **options):
+        """Writes a file that `load_module` reads, and returns its path.
+
+        A name that ends with .so or .dylib is that of a shared object, with the module as its data, where a C compiler is
+        found (cc=PATH names one); else it is an archive.
+        """
         path = os.fspath(file_name)
         target = None if self.target is None else str(self.target)
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        data = io.BytesIO()
+        with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(_ARCHIVE_ENTRY, json.dumps({"kind": self._kind, "target": target}))
             archive.writestr("module.py", self.ir_mod.script())
+        _libraries.write(path, data.getvalue(), options.get("cc"))
         return path
 
     save = export_library
@@ -168,6 +176,12 @@ class Executable(Module):
     def __init__(self, mod, target=None):
         super().__init__(mod, target, "executable")
 
+    def get_function(self, name, query_imports=False):
+        """The function of a name; also what modules of TVM have as functions: stats, as_text and as_python."""
+        if name in ("stats", "as_text", "as_python") and self._find(name) is None:
+            return getattr(self, name)
+        return super().get_function(name, query_imports)
+
     @property
     def mod(self):
         """The functions as a module of the runtime: executable.mod["main"](x)."""
@@ -197,14 +211,14 @@ class Executable(Module):
 
 
 def load_module(path, fmt=""):
-    """Reads the archive that `export_library` has written: a Module or an Executable."""
+    """Reads what `export_library` has written: a Module or an Executable."""
     del fmt
     try:
-        with zipfile.ZipFile(os.fspath(path)) as archive:
+        with zipfile.ZipFile(io.BytesIO(_libraries.read(os.fspath(path)))) as archive:
             about = json.loads(archive.read(_ARCHIVE_ENTRY))
             text = archive.read("module.py").decode()
     except (zipfile.BadZipFile, KeyError):
-        raise Error(f"{path} is not an archive that export_library of iropt has written") from None
+        raise Error(f"{path} is not a file that export_library of iropt has written") from None
     mod = IRModule.from_source(text, os.fspath(path), verify=False)
     return Executable(mod, about["target"]) if about["kind"] == "executable" else Module(mod, about["target"])
 

@@ -1,5 +1,6 @@
 """Building and running on the host: built modules, the virtual machine, tensors, devices, packed functions."""
 import pickle
+import shutil
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_built_modules_write_their_arguments():
 
 
 def test_archives(tmp_path):
-    path = str(tmp_path / "lib.so")
+    path = str(tmp_path / "lib.tar")
     tvm.build(Loops, target="llvm").export_library(path)
     loaded = runtime.load_module(path)
     a, b = runtime.array(np.arange(4, dtype="float32")), runtime.empty((4,))
@@ -63,7 +64,7 @@ def test_archives(tmp_path):
     ones = np.ones((2, 3), "float32")
     np.testing.assert_array_equal(vm["main"](ones, ones).numpy(), 4 * ones)
     (tmp_path / "other").write_text("text")
-    with pytest.raises(iropt.Error, match="is not an archive"):
+    with pytest.raises(iropt.Error, match="is not a file that export_library"):
         runtime.load_module(tmp_path / "other")
 
 
@@ -267,3 +268,31 @@ def test_local_session(tmp_path):
     np.testing.assert_array_equal(b.numpy(), np.ones(4))
     with pytest.raises(NotImplementedError, match="rpc.connect"):
         rpc.connect("host", 9090)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_shared_objects(tmp_path, monkeypatch):
+    path = tmp_path / "lib.so"
+    a, b = runtime.array(np.arange(4, dtype="float32")), runtime.empty((4,), "float32")
+    for name in ("add1", "add1"):
+        assert tvm.build(Loops, target="llvm").export_library(path) == str(path)
+        assert path.read_bytes()[:4] == b"\x7fELF"
+        runtime.load_module(str(path))[name](a, b)
+        np.testing.assert_array_equal(b.numpy(), [1, 2, 3, 4])
+    relax.build(Graph).export_library(str(path))
+    x = np.ones((2, 3), "float32")
+    np.testing.assert_array_equal(relax.VirtualMachine(runtime.load_module(str(path)))["main"](x, x).numpy(), 4 * x)
+    with pytest.raises(RuntimeError, match="cannot make the shared object"):
+        relax.build(Graph).export_library(str(path), cc="false")
+    # Without a compiler it is an archive.
+    monkeypatch.setenv("PATH", "")
+    relax.build(Graph).export_library(str(path))
+    assert path.read_bytes()[:2] == b"PK"
+    assert runtime.load_module(str(path)).implements_function("main")
+
+
+def test_other_shared_objects_are_refused(tmp_path):
+    path = tmp_path / "other.so"
+    path.write_bytes(b"\x7fELF and nothing else")
+    with pytest.raises(iropt.Error, match="is not a file that export_library"):
+        runtime.load_module(str(path))

@@ -89,6 +89,21 @@ class BasePyModule:
             return [self._convert_tvm_to_pytorch(item) for item in tensors]
         return sys.modules["torch"].from_dlpack(tensors) if isinstance(tensors, NDArray) else tensors
 
+    def list_functions(self):
+        """The names of the functions by their kinds: "tirx" of loops, "relax" of the graph, "extern" of Python."""
+        from ..tir import PrimFunc
+
+        loops = [name.name_hint for name, func in self.ir_mod.items() if isinstance(func, PrimFunc)]
+        graph = [name.name_hint for name, func in self.ir_mod.items() if not isinstance(func, PrimFunc)]
+        return {"tirx": loops, "relax": graph, "extern": list(self.pyfuncs)}
+
+    def call_py_func(self, func_name, args):
+        """Calls a function of Python on tensors, of PyTorch where that is imported. Returns what it returns."""
+        if func_name not in self.pyfuncs:
+            raise ValueError(f"the module has no function of Python '{func_name}'")
+        given = self._convert_tvm_to_pytorch(list(args)) if "torch" in sys.modules else list(args)
+        return self._convert_pytorch_to_tvm(getattr(self, func_name)(*given))
+
     def script(self, **options):
         """The functions of the IR as text."""
         return self.ir_mod.script(**options)
