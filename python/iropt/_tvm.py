@@ -21,7 +21,9 @@ def lower(inp, args=None, name="main", binds=None, simple_mode=False):
     """Runs the passes that TVM lowers loops with, on a module, a PrimFunc, or a schedule of te with its parameters."""
     del binds, simple_mode
     module = te.schedule.module_of(inp, args, name) if isinstance(inp, te.Schedule) else inp
-    module = module if isinstance(module, IRModule) else IRModule({name: module})
+    if not isinstance(module, IRModule):
+        # A function alone is one that is called from outside, with arguments that do not overlap.
+        module = IRModule({name: module.with_attr("global_symbol", name).with_attr("tir.noalias", True)})
     return Pipeline(f"tir.lower<O{min(transform.PassContext.current().opt_level, 4)}>")(module)
 
 

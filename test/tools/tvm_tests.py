@@ -4,10 +4,10 @@
   tvm_tests.py --package FOLDER (--repository REPOSITORY [--tag TAG] | --tests FOLDER) [--minimum GROUP=RATIO ...] [TEST...]
 
 The tests are taken from a clone of TVM's repository at a tag, into a temporary folder, or from a folder that has them. By
-default they are those of the passes (of Relax, of TIR, and of the pass infrastructure) and of schedules. Prints a table by
-file: how many tests pass, fail, are skipped, and cannot be collected. Skipped tests do not count. The share of a group is also
-printed without the tests that expect of TVM what is corrected here (docs/tvm_fixes.md). With --minimum, exits with 1 if fewer of the tests of a
-group, which is one of relax, tir, ir and schedule, pass. --reasons prints the most frequent messages of failures.
+default they are those of the groups below. Prints a table by file: how many tests pass, fail, are skipped, and cannot be collected.
+Skipped tests do not count. The share of a group is also printed without the tests that expect of TVM what is corrected here
+(docs/tvm_fixes.md). With --minimum, exits with 1 if fewer of the tests of a group pass. --reasons prints the most frequent
+messages of failures.
 """
 import argparse
 import collections
@@ -24,6 +24,11 @@ GROUPS = {
     "tir": "tests/python/tir-transform/*.py",
     "ir": "tests/python/ir/test_pass_instrument.py",
     "schedule": "tests/python/tir-schedule/*.py",
+    "tir_base": "tests/python/tir-base/*.py",
+    "arith": "tests/python/arith/*.py",
+    "tir_analysis": "tests/python/tir-analysis/*.py",
+    "tvmscript": "tests/python/tvmscript/*.py",
+    "create_prim_func": "tests/python/te/test_te_create_primfunc.py",
 }
 
 # Tests that expect loops of TVM 0.18 whose values are wrong: extremes that begin with the least finite number, places of extremes
@@ -46,8 +51,9 @@ def is_corrected(file, test):
 
 def extract(repository, tag, folder):
     """Unpacks the tests of a tag of a repository."""
-    folders = ["relax", "tir-transform", "ir", "tir-schedule", "conftest.py"]
-    archive = subprocess.run(["git", "-C", repository, "archive", f"refs/tags/{tag}"] + ["tests/python/" + name for name in folders],
+    folders = ["relax", "tir-transform", "ir", "tir-schedule", "tir-base", "arith", "tir-analysis", "tvmscript", "te", "conftest.py"]
+    archive = subprocess.run(["git", "-C", repository, "archive", f"refs/tags/{tag}", "conftest.py"] +
+                             ["tests/python/" + name for name in folders],
                              check=True, capture_output=True).stdout
     subprocess.run(["tar", "x", "-C", folder], input=archive, check=True)
 
