@@ -54,7 +54,7 @@ constexpr FlagRequirement kRequirements[] = {{"output-split-marker", "split-inpu
 // Checks the values of flags.
 Status CheckValues(const CommandLine& line) {
   if (line.bisect && line.bisect->empty()) {
-    return Error{ErrorCode::Usage, "flag '-bisect' must be verify, semantics or a command, not ''"};
+    return Error{ErrorCode::Usage, "flag '-bisect' must be verify, semantics, races or a command, not ''"};
   }
   const std::string& which = line.verify_diagnostics;
   if (!which.empty() && which != "all" && which != "only-expected") {
@@ -99,6 +99,7 @@ ShownForm FormOf(std::string_view word) {
 BisectRequest BisectRequestOf(const CommandLine& line) {
   if (*line.bisect == "verify") return {.check = BisectRequest::Check::Verify};
   if (*line.bisect == "semantics") return {.check = BisectRequest::Check::Semantics};
+  if (*line.bisect == "races") return {.check = BisectRequest::Check::Races};
   return {.check = BisectRequest::Check::Command, .command = *line.bisect};
 }
 

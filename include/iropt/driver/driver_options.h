@@ -17,7 +17,7 @@ namespace iropt {
 
 // Failure that -bisect looks for in the result of passes.
 struct BisectRequest {
-  enum class Check : uint8_t { Verify, Semantics, Command };
+  enum class Check : uint8_t { Verify, Semantics, Races, Command };
 
   Check check = Check::Verify;
   std::string command = {};  // of a shell, see CommandOn: gets the result as a file and fails if it is bad

@@ -129,6 +129,7 @@ std::vector<InstrumentSpec> Bisection::Instruments() const {
   std::vector<InstrumentSpec> instruments;
   if (const InstrumentSpec* limits = setup_.FindInstrument("limits")) instruments.push_back(*limits);
   if (request.check == BisectRequest::Check::Verify) instruments.push_back({"verify-each", {}, {}});
+  if (request.check == BisectRequest::Check::Races) instruments.push_back({"verify-races", {}, {}});
   if (request.check == BisectRequest::Check::Semantics) {
     const InstrumentSpec* given = setup_.FindInstrument("check-semantics");
     InstrumentSpec& check = instruments.emplace_back(InstrumentSpec{"check-semantics", {}, {}});

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,8 @@
 #include <utility>
 
 #include "configs/relax.mode.h"
-#include "driver/check/round_trip_audit.h"
+#include "driver/check/checks_of_each_pass.h"
+#include "driver/check/race_check.h"
 #include "driver/check/verify_each.h"
 #include "iropt/observe/pass_counter.h"
 #include "iropt/observe/watchdog.h"
@@ -132,13 +134,16 @@ Status InterestingnessTest::RunCommand(const Module& module) const {
 Status InterestingnessTest::RunAndCheck(Module module, const Pass& pass, PassContext& context,
                                         std::string& not_compared) const {
   if (request_.check == BisectRequest::Check::Verify || request_.semantics.each) {
+    ChecksOfEachPass checks = MakeChecksOfEachPass(compiler_, &pass, context);
+    context.instruments.push_back(std::move(checks.before));
+    std::ranges::move(checks.after, std::back_inserter(context.instruments));
+  }
+  std::shared_ptr<RaceCheck> races;
+  if (request_.check == BisectRequest::Check::Races) {
     const auto audit = std::make_shared<ChangeAudit>();
-    static_cast<void>(context.SetConfig(config::testing::verify_analyses.name, true, compiler_.diagnostics()));
+    races = std::make_shared<RaceCheck>(RaceOptions(), &pass, audit, compiler_.diagnostics());
     context.instruments.push_back(audit);
-    context.instruments.push_back(
-        std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
-    context.instruments.push_back(
-        std::make_shared<RoundTripAudit>(audit, compiler_.threads(), compiler_.diagnostics()));
+    context.instruments.push_back(races);
   }
   std::shared_ptr<SemanticCheck> semantics;
   if (request_.check == BisectRequest::Check::Semantics) {
@@ -163,6 +168,7 @@ Status InterestingnessTest::RunAndCheck(Module module, const Pass& pass, PassCon
     if (must_compare && !not_compared.empty()) return Error{kCannotSay, CannotSay(not_compared)};
     return {};
   }
+  if (races) return races->Check(result.module);
   return request_.check == BisectRequest::Check::Command ? RunCommand(result.module) : Status();
 }
 

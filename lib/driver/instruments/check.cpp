@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "driver/check/round_trip_audit.h"
+#include "driver/check/checks_of_each_pass.h"
+#include "driver/check/race_check.h"
 #include "driver/check/verify_each.h"
 #include "driver/instruments/setup.h"
 #include "instrument_options/CheckSemantics.h"
-#include "iropt/pass/property_audit.h"
+#include "instrument_options/VerifyRaces.h"
 #include "iropt/semantics/semantic_check.h"
 
 namespace iropt {
@@ -22,6 +23,16 @@ class SemanticListener : public RunListener {
 
  private:
   std::shared_ptr<SemanticCheck> check_;
+};
+
+class RaceListener : public RunListener {
+ public:
+  explicit RaceListener(std::shared_ptr<const RaceCheck> check) : check_(std::move(check)) {}
+
+  Status CheckResult(const Module& module) override { return check_->Check(module); }
+
+ private:
+  std::shared_ptr<const RaceCheck> check_;
 };
 
 LoopMode ModeOf(instrument_options::CheckSemantics::Loops loops) {
@@ -66,15 +77,9 @@ Result<SemanticCheckOptions> ReadSemanticCheck(const InstrumentSpec& spec, Diagn
 }
 
 Status MakeVerifyEach(const CheckedOptions& /*options*/, InstrumentSetup& setup) {
-  CompilerInstance& compiler = setup.compiler();
-  PassContext& context = setup.pipeline().context();
-  const auto audit = std::make_shared<ChangeAudit>();
-  setup.AddIn(InstrumentPhase::Before, audit);
-  static_cast<void>(context.SetConfig(config::testing::verify_analyses.name, true, compiler.diagnostics()));
-  setup.Add(std::make_shared<VerifyEach>(compiler.verify_options(), audit, compiler.diagnostics()));
-  const auto is_set = [&context](std::string_view key) { return context.Config(ConfigKey<bool>{key}); };
-  setup.Add(std::make_shared<PropertyAudit>(is_set, compiler.diagnostics()));
-  setup.Add(std::make_shared<RoundTripAudit>(audit, compiler.threads(), compiler.diagnostics()));
+  ChecksOfEachPass checks = MakeChecksOfEachPass(setup.compiler(), setup.pipeline().pass(), setup.pipeline().context());
+  setup.AddIn(InstrumentPhase::Before, std::move(checks.before));
+  for (std::shared_ptr<PassInstrument>& check : checks.after) setup.Add(std::move(check));
   return {};
 }
 
@@ -87,6 +92,19 @@ Status MakeCheckSemantics(const CheckedOptions& options, InstrumentSetup& setup)
       SemanticCheck::Make(compiler.diagnostics(), compiler.err(), given, setup.pipeline().settings().network_mode()));
   setup.Add(check);
   if (setup.pipeline().pass() != nullptr) setup.Listen(std::make_shared<SemanticListener>(std::move(check)));
+  return {};
+}
+
+Status MakeVerifyRaces(const CheckedOptions& options, InstrumentSetup& setup) {
+  const instrument_options::VerifyRaces given(options);
+  const RaceOptions limits = {.max_values = static_cast<uint64_t>(*given.max_values),
+                              .solver_limit = static_cast<uint64_t>(*given.solver_limit)};
+  const auto audit = std::make_shared<ChangeAudit>();
+  setup.AddIn(InstrumentPhase::Before, audit);
+  const auto check =
+      std::make_shared<RaceCheck>(limits, setup.pipeline().pass(), audit, setup.compiler().diagnostics());
+  setup.Add(check);
+  setup.Listen(std::make_shared<RaceListener>(check));
   return {};
 }
 

@@ -93,7 +93,7 @@ constinit const Mode verify_mode = {.name = "verify",
                                     .run = RunLimited};
 constinit const Mode bisect_mode = {.name = "bisect",
                                     .title = "ir-opt bisect",
-                                    .usage = "verify|semantics|CMD [FILE]",
+                                    .usage = "verify|semantics|races|CMD [FILE]",
                                     .summary = "find the first pass whose result is bad",
                                     .examples = "  ir-opt bisect semantics -O3 in.ir -reproducer=small.ir\n",
                                     .selectors = kBisectSelectors,

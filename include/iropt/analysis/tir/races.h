@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
 
 namespace iropt {
@@ -20,6 +21,9 @@ struct RaceOptions {
   uint64_t max_values = uint64_t{1} << 20;
   // Asks Z3 what they do not decide, with so much work for a question (in its own units); 0: it is not asked.
   uint64_t solver_limit = 2'000'000;
+  // tir.ThreadSync is yet to make the barriers: they count as if they were between all statements of a kernel. Always so
+  // for a function with blocks.
+  bool barriers_to_come = false;
 };
 
 struct RaceFinding {
@@ -35,8 +39,14 @@ struct RaceFinding {
   std::string other_message = {};
 };
 
+// Returns whether the function has threads or parallel or vectorized loops. Others have no races. O(statements).
+bool HasConcurrency(const PrimFunc& func);
+
 // One race for each buffer, and one reason for each buffer about which nothing is decided; empty if there are no races.
 // New nodes are made in the workspace. O(pairs of accesses between two barriers), times the cost of a question.
 std::vector<RaceFinding> FindRaces(const PrimFunc& func, const RaceOptions& options, Workspace& workspace);
+
+// Reports races as errors of kind "race", and as warnings of kind "races-not-decided", what is not decided.
+void ReportRaces(std::vector<RaceFinding> findings, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "iropt/analysis/tir/thread_tags.h"
@@ -33,6 +36,14 @@ struct Region {
   std::vector<Reach> tail;
 };
 
+constexpr size_t kNoReduction = std::numeric_limits<size_t>::max();
+
+StorageRank RankOf(const tir::Var* data) {
+  return StorageScope::Of(data->pointer ? data->pointer->scope : "").rank;
+}
+
+bool IsAxis(const Loop& loop) { return loop.kind == Loop::Kind::kBlock || loop.kind == Loop::Kind::kThread; }
+
 void Append(std::vector<Reach>& to, const std::vector<Reach>& from) { to.insert(to.end(), from.begin(), from.end()); }
 
 std::vector<Reach> InRound(std::vector<Reach> reaches, uint32_t loop, Round round) {
@@ -42,8 +53,8 @@ std::vector<Reach> InRound(std::vector<Reach> reaches, uint32_t loop, Round roun
 
 class Collector : public tir::StmtExprVisitor {
  public:
-  Collector(Memory memory, bool has_blocks, Workspace& workspace)
-      : memory_(memory), has_blocks_(has_blocks), workspace_(workspace), make_(workspace) {}
+  Collector(Barriers barriers, bool barriers_to_come, Workspace& workspace)
+      : barriers_(barriers), barriers_to_come_(barriers_to_come), workspace_(workspace), make_(workspace) {}
 
   Accesses Collect(const PrimFunc& func) {
     for (const tir::Buffer* buffer : func.param_buffers) {
@@ -51,6 +62,7 @@ class Collector : public tir::StmtExprVisitor {
     }
     for (const tir::Var* param : func.params) known_data_.insert(param);
     VisitStmt(func.body);
+    MoveAllocations();
     return std::move(result_);
   }
 
@@ -114,8 +126,13 @@ class Collector : public tir::StmtExprVisitor {
       values_[axis.var] = value;
     }
     const tir::Block* outer = reduction_;
+    const size_t outer_depth = reduction_depth_;
     if (accumulates) reduction_ = &block;
-    for (const tir::Buffer* buffer : block.alloc_buffers) AddAllocation(buffer->data);
+    reduction_depth_ = std::min(reduction_depth_, ReductionDepth(*realize));
+    for (const tir::Buffer* buffer : block.alloc_buffers) {
+      AddAllocation(buffer->data);
+      uses_.try_emplace(buffer->data);
+    }
     for (const tir::MatchBufferRegion* match : block.match_buffers) {
       if (kernel_) kernel_->unknown.push_back({match, "parts of buffers under another name are not modelled"});
     }
@@ -124,6 +141,7 @@ class Collector : public tir::StmtExprVisitor {
       VisitStmt(block.body);
     });
     reduction_ = outer;
+    reduction_depth_ = outer_depth;
   }
 
   // ---- Definitions
@@ -201,11 +219,11 @@ class Collector : public tir::StmtExprVisitor {
     return std::exchange(region_, std::move(outer));
   }
 
-  // Without barriers in a function with blocks, what other statements access is ordered.
+  // What other statements access is ordered by barriers that are yet to come.
   template <class F>
   void InStatement(const tir::Stmt* stmt, F&& visit) {
     const tir::Stmt* outer = std::exchange(stmt_, stmt);
-    if (kernel_ && has_blocks_) {
+    if (kernel_ && barriers_to_come_) {
       const Region region = InRegion(visit);
       AddPhase(region.tail);
     } else {
@@ -303,7 +321,8 @@ class Collector : public tir::StmtExprVisitor {
   void VisitBarrier(const tir::Call& call) {
     const auto* scope = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
     const bool is_of_warp = scope && scope->value == "warp";
-    if (kernel_ && !has_blocks_ && (!is_of_warp || memory_ == Memory::kWarp)) EndPhase(region_.tail);
+    if (kernel_ && is_of_warp) kernel_->has_warp_barriers = true;
+    if (kernel_ && !barriers_to_come_ && (!is_of_warp || barriers_ == Barriers::kWarp)) EndPhase(region_.tail);
   }
 
   void AddAllocation(const tir::Var* data) {
@@ -316,10 +335,48 @@ class Collector : public tir::StmtExprVisitor {
                                  return result_.loops[loop].kind == Loop::Kind::kConcurrent;
                                });
     if (!is_concurrent) return false;
-    const StorageRank rank = StorageScope::Of(data->pointer ? data->pointer->scope : "").rank;
-    if (memory_ == Memory::kWarp) return rank == StorageRank::kWarp;
     // Memory of one thread is shared by the iterations of its vectorized loops.
-    return rank != StorageRank::kWarp && (rank != StorageRank::kOther || !kernel_);
+    return RankOf(data) != StorageRank::kOther || !kernel_;
+  }
+
+  // The number of loops around those over which the block accumulates; kNoReduction if it does not.
+  size_t ReductionDepth(const tir::BlockRealize& realize) {
+    size_t depth = kNoReduction;
+    for (size_t i = 0; i < realize.iter_values.size(); ++i) {
+      if (realize.block->iter_vars[i]->iter_type != tir::IterVarType::kCommReduce) continue;
+      const PrimExpr* value = Value(realize.iter_values[i]);
+      for (size_t place = 0; place < std::min(depth, path_.size()); ++place) {
+        const tir::Var* var = result_.loops[path_[place]].var;
+        if (var && tir::UsesVar(value, var)) depth = place;
+      }
+    }
+    return depth;
+  }
+
+  // The loops that are around all uses of what a block allocates, as far as the memory can be inside of them: that of
+  // all blocks of threads not inside of a kernel, and that in which a block accumulates not inside of the loops over which
+  // it does.
+  void AddUse(const Access& access) {
+    const auto use = uses_.find(access.data);
+    if (use == uses_.end()) return;
+    const auto is_axis = [&](uint32_t loop) { return IsAxis(result_.loops[loop]); };
+    size_t depth = path_.size();
+    if (access.kind != Access::Kind::kRead) depth = std::min(depth, reduction_depth_);
+    if (RankOf(access.data) == StorageRank::kGlobal)
+      depth = std::min<size_t>(depth, std::ranges::find_if(path_, is_axis) - path_.begin());
+    std::vector<uint32_t> loops(path_.begin(), path_.begin() + static_cast<std::ptrdiff_t>(depth));
+    if (!use->second) {
+      use->second = std::move(loops);
+    } else {
+      use->second->erase(std::ranges::mismatch(*use->second, loops).in1, use->second->end());
+    }
+  }
+
+  void MoveAllocations() {
+    for (auto& [data, depth] : result_.allocations) {
+      const auto use = uses_.find(data);
+      if (use != uses_.end() && use->second) depth = std::max(depth, static_cast<uint32_t>(use->second->size()));
+    }
   }
 
   Access Element(Access::Kind kind, const tir::Buffer& buffer, List<const PrimExpr*> indices, const Node* at) {
@@ -353,6 +410,7 @@ class Collector : public tir::StmtExprVisitor {
   }
 
   void Add(Access access) {
+    AddUse(access);
     if (!IsOfInterest(access.data)) return;
     if (kernel_ && !known_data_.contains(access.data))
       kernel_->unknown.push_back({access.at, fmt::format("the memory of '{}' is computed", access.data->name)});
@@ -418,8 +476,8 @@ class Collector : public tir::StmtExprVisitor {
     return IsOp(call.op, op::kTirCallExtern) && name && name->value.starts_with("atomic");
   }
 
-  const Memory memory_;
-  const bool has_blocks_;
+  const Barriers barriers_;
+  const bool barriers_to_come_;
   Workspace& workspace_;
   const arith::PrimBuilder make_;
   Accesses result_;
@@ -432,14 +490,14 @@ class Collector : public tir::StmtExprVisitor {
   LookupSet<const tir::Var*> known_data_;  // pointers to memory of their own
   const tir::Stmt* stmt_ = nullptr;
   const tir::Block* reduction_ = nullptr;
+  size_t reduction_depth_ = kNoReduction;  // the number of loops around those of a reduction
+  std::map<const tir::Var*, std::optional<std::vector<uint32_t>>> uses_;  // of what blocks allocate
 };
 
 }  // namespace
 
-Accesses CollectAccesses(const PrimFunc& func, Memory memory, Workspace& workspace) {
-  const bool has_blocks =
-      tir::FindStmt(func.body, [](const tir::Stmt* stmt) { return Is<tir::BlockRealize>(stmt); }) != nullptr;
-  return Collector(memory, has_blocks, workspace).Collect(func);
+Accesses CollectAccesses(const PrimFunc& func, Barriers barriers, bool barriers_to_come, Workspace& workspace) {
+  return Collector(barriers, barriers_to_come, workspace).Collect(func);
 }
 
 }  // namespace iropt::races

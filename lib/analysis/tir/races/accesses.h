@@ -96,6 +96,7 @@ struct Kernel {
   std::vector<Divergence> divergences = {};
   std::vector<Unknown> unknown = {};
   std::vector<Loop> axes = {};  // one for each tag
+  bool has_warp_barriers = false;
   const Node* at = nullptr;
 };
 
@@ -105,18 +106,20 @@ struct Accesses {
   std::vector<Kernel> kernels;
   // By loop of kind kConcurrent: the accesses in it.
   std::vector<std::pair<uint32_t, std::vector<uint32_t>>> concurrent;
-  // The number of loops around the allocation of memory; parameters are around all of them.
+  // The number of loops around the allocation of memory; parameters are around all of them. What a block allocates is
+  // moved into the loops that are around all of its uses.
   std::vector<std::pair<const tir::Var*, uint32_t>> allocations;
 
   // The number of loops around the allocation.
   uint32_t AllocationDepth(const tir::Var* data) const;
 };
 
-// Which memory is looked at: barriers for the threads of a warp order only the accesses to the memory of warps.
-enum class Memory : uint8_t { kBlock, kWarp };
+// Whose barriers count: those for all threads of a block, or also those for the threads of a warp. The latter order what
+// the threads of one warp do.
+enum class Barriers : uint8_t { kBlock, kWarp };
 
-// Collects the accesses. In a function with blocks, barriers are yet to be made: they are where tir.ThreadSync puts
-// them at the earliest, between statements. New nodes are made in the workspace. O(nodes * depth).
-Accesses CollectAccesses(const PrimFunc& func, Memory memory, Workspace& workspace);
+// Collects the accesses. If barriers are yet to come, they are where tir.ThreadSync puts them at the earliest, between
+// statements. New nodes are made in the workspace. O(nodes * depth).
+Accesses CollectAccesses(const PrimFunc& func, Barriers barriers, bool barriers_to_come, Workspace& workspace);
 
 }  // namespace iropt::races

@@ -12,6 +12,9 @@
 #include "analysis/tir/races/smt.h"
 #include "iropt/analysis/tir/races.h"
 #include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/tir/thread_axis.h"
+#include "iropt/ir/tir/visitor.h"
 
 namespace iropt {
 
@@ -44,17 +47,28 @@ std::string_view ActorName(Actors::Kind kind) {
   return {};
 }
 
+std::string_view SingleName(Actors::Kind kind) {
+  switch (kind) {
+    case Actors::Kind::kThreads: return "thread";
+    case Actors::Kind::kBlocks: return "block";
+    case Actors::Kind::kIterations: return "iteration";
+  }
+  return {};
+}
+
 class RaceFinder {
  public:
   RaceFinder(const PrimFunc& func, const RaceOptions& options, Workspace& workspace)
       : func_(func), options_(options), workspace_(workspace), budget_(options.max_values) {}
 
   std::vector<RaceFinding> Find() {
-    for (const races::Memory memory : {races::Memory::kBlock, races::Memory::kWarp}) {
-      accesses_ = CollectAccesses(func_, memory, workspace_);
+    const auto is_block = [](const tir::Stmt* stmt) { return Is<tir::BlockRealize>(stmt); };
+    const bool barriers_to_come = options_.barriers_to_come || tir::FindStmt(func_.body, is_block) != nullptr;
+    for (const races::Barriers barriers : {races::Barriers::kBlock, races::Barriers::kWarp}) {
+      accesses_ = CollectAccesses(func_, barriers, barriers_to_come, workspace_);
       const races::QueryBuilder builder(func_, accesses_, workspace_);
       builder_ = &builder;
-      memory_ = memory;
+      barriers_ = barriers;
       for (const races::Kernel& kernel : accesses_.kernels) CheckKernel(kernel);
       for (const auto& [loop, members] : accesses_.concurrent) {
         const std::vector<uint32_t>& path = accesses_.accesses[members.empty() ? 0 : members[0]].loops;
@@ -75,23 +89,32 @@ class RaceFinder {
   }
 
   void CheckKernel(const races::Kernel& kernel) {
-    if (memory_ == races::Memory::kBlock) {
+    const bool is_of_warp = barriers_ == races::Barriers::kWarp;
+    if (!is_of_warp) {
       for (const races::Unknown& unknown : kernel.unknown)
         AddUndecided(nullptr, unknown.at, fmt::format("whether threads race is not decided: {}", unknown.reason));
       for (const races::Divergence& divergence : kernel.divergences) CheckDivergence(divergence, kernel);
     }
-    for (const races::Phase& phase : kernel.phases)
-      CheckPairs(phase.reaches, {.kind = Actors::Kind::kThreads, .kernel = &kernel, .in_step = phase.in_step});
+    for (const races::Phase& phase : kernel.phases) {
+      Actors threads = {.kind = Actors::Kind::kThreads, .kernel = &kernel, .in_step = phase.in_step};
+      if (is_of_warp) CheckPairs(phase.reaches, threads);
+      if (kernel.has_warp_barriers) threads.warps = is_of_warp ? Actors::Warps::kSame : Actors::Warps::kDifferent;
+      if (!is_of_warp || kernel.has_warp_barriers) CheckPairs(phase.reaches, threads);
+    }
     const bool has_blocks = std::ranges::count(kernel.axes, races::Loop::Kind::kBlock, &races::Loop::kind) > 0;
-    if (has_blocks && memory_ == races::Memory::kBlock) {
+    if (has_blocks && !is_of_warp) {
       CheckPairs(ReachesOf(kernel.accesses),
                  {.kind = Actors::Kind::kBlocks, .kernel = &kernel, .in_step = kernel.around});
     }
   }
 
   bool IsSharedBy(const tir::Var* data, const Actors& actors) const {
-    if (actors.kind == Actors::Kind::kIterations) return true;
     const StorageRank rank = StorageScope::Of(data->pointer ? data->pointer->scope : "").rank;
+    // Memory of warps is looked at with their barriers. With these, other memory is so only for the threads of one warp.
+    const bool needs_warps = rank == StorageRank::kWarp || actors.warps == Actors::Warps::kSame;
+    if (needs_warps != (barriers_ == races::Barriers::kWarp)) return false;
+    if (rank == StorageRank::kWarp && actors.warps != Actors::Warps::kAny) return false;
+    if (actors.kind == Actors::Kind::kIterations) return true;
     return rank == StorageRank::kGlobal ||
            (actors.kind == Actors::Kind::kThreads && (rank == StorageRank::kShared || rank == StorageRank::kWarp));
   }
@@ -142,8 +165,8 @@ class RaceFinder {
     const std::string_view between = actors.kind == Actors::Kind::kThreads ? ", without a barrier in between" : "";
     const std::string where = answer.common.empty() ? "" : fmt::format(" where {}", Text(answer.common));
     findings_.push_back({.kind = RaceFinding::Kind::kRace,
-                         .message = fmt::format("{} race on '{}': that of {} {} the element that the one of {} {}{}{}",
-                                                ActorName(actors.kind), name, Text(answer.first), Verb(a),
+                         .message = fmt::format("{0} race on '{1}': the {2} with {3} {4} the element that the {2} with {5} {6}{7}{8}",
+                                                ActorName(actors.kind), name, SingleName(actors.kind), Text(answer.first), Verb(a),
                                                 Text(answer.second), Verb(b), between, where),
                          .at = a.at,
                          .other = b.at,
@@ -160,8 +183,8 @@ class RaceFinder {
                           fmt::format("whether all threads reach the barrier in here is not decided: {}", reason));
     }
     findings_.push_back({.kind = RaceFinding::Kind::kDivergentBarrier,
-                         .message = fmt::format("a barrier in here is not reached by all threads alike: that of {} and "
-                                                "the one of {} take different ways",
+                         .message = fmt::format("a barrier in here is not reached by all threads alike: the thread with {} and "
+                                                "the one with {} take different ways",
                                                 Text(answer.first), Text(answer.second)),
                          .at = divergence.at});
   }
@@ -213,7 +236,7 @@ class RaceFinder {
   Workspace& workspace_;
   size_t budget_;
   races::Accesses accesses_;
-  races::Memory memory_ = races::Memory::kBlock;
+  races::Barriers barriers_ = races::Barriers::kBlock;
   const races::QueryBuilder* builder_ = nullptr;
   std::vector<RaceFinding> findings_;
   std::map<std::pair<const tir::Var*, Actors::Kind>, bool> reported_;
@@ -221,6 +244,26 @@ class RaceFinder {
 };
 
 }  // namespace
+
+bool HasConcurrency(const PrimFunc& func) {
+  const auto is_concurrent = [](const tir::Stmt* stmt) {
+    if (const auto* attr = As<tir::AttrStmt>(stmt)) return tir::ThreadAxisOf(*attr) != nullptr;
+    const auto* loop = As<tir::For>(stmt);
+    return loop != nullptr && loop->for_kind != tir::ForKind::kSerial && loop->for_kind != tir::ForKind::kUnrolled;
+  };
+  return tir::FindStmt(func.body, is_concurrent) != nullptr;
+}
+
+void ReportRaces(std::vector<RaceFinding> findings, DiagnosticEngine& diagnostics) {
+  for (RaceFinding& finding : findings) {
+    const SourceSpan at = Location(*finding.at);
+    DiagnosticBuilder diagnostic = finding.kind == RaceFinding::Kind::kNotDecided
+                                       ? diagnostics.Warning(at, "races-not-decided", std::move(finding.message))
+                                       : diagnostics.Error(at, "race", std::move(finding.message));
+    if (finding.other && finding.other != finding.at)
+      diagnostic.Note(Location(*finding.other), std::move(finding.other_message));
+  }
+}
 
 std::vector<RaceFinding> FindRaces(const PrimFunc& func, const RaceOptions& options, Workspace& workspace) {
   return RaceFinder(func, options, workspace).Find();

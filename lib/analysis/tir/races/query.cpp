@@ -1,12 +1,14 @@
 #include "analysis/tir/races/query.h"
 
 #include <algorithm>
+#include <map>
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/target_of.h"
 #include "iropt/ir/tir/visitor.h"
 
 namespace iropt::races {
@@ -58,8 +60,9 @@ class LoadReplacer : public tir::StmtExprMutator {
 // Collects what the value of an expression depends on: variables and the elements that it reads.
 class ValueParts : public tir::ExprVisitor {
  public:
-  static std::vector<const PrimExpr*> Of(const PrimExpr* value, bool& is_known) {
-    ValueParts parts;
+  // Not known if they are of memory that the actors do not share.
+  static std::vector<const PrimExpr*> Of(const PrimExpr* value, Actors::Kind actors, bool& is_known) {
+    ValueParts parts(actors);
     parts.VisitExpr(value);
     is_known = parts.is_known_;
     return std::move(parts.parts_);
@@ -69,7 +72,8 @@ class ValueParts : public tir::ExprVisitor {
   void VisitVar(const tir::Var* var) override { parts_.push_back(var); }
   void VisitSizeVar(const tir::SizeVar* var) override { parts_.push_back(var); }
   void VisitBufferLoad(const tir::BufferLoad* load) override {
-    is_known_ &= StorageScope::Of(load->buffer->scope()).rank != StorageRank::kLocal;
+    const StorageRank rank = StorageScope::Of(load->buffer->scope()).rank;
+    is_known_ &= rank == StorageRank::kGlobal || (rank == StorageRank::kShared && actors_ == Actors::Kind::kThreads);
     ExprVisitor::VisitBufferLoad(load);
   }
   void VisitRamp(const tir::Ramp* ramp) override {
@@ -79,6 +83,9 @@ class ValueParts : public tir::ExprVisitor {
   void VisitLet(const tir::Let*) override { is_known_ = false; }
 
  private:
+  explicit ValueParts(Actors::Kind actors) : actors_(actors) {}
+
+  const Actors::Kind actors_;
   std::vector<const PrimExpr*> parts_;
   bool is_known_ = true;
 };
@@ -120,6 +127,7 @@ class SideBuilder {
  private:
   void AddLoop(uint32_t id, const std::vector<Reach::InRound>& rounds) {
     const Loop& loop = loops_[id];
+    if (loop.kind == Loop::Kind::kThread || loop.kind == Loop::Kind::kBlock) return AddAxis(loop, id);
     const auto round = std::ranges::find(rounds, id, &Reach::InRound::loop);
     const PrimExpr* one = make_.Const(1, loop.var->dtype);
     const PrimExpr* step = loop.step ? loop.step : one;
@@ -137,6 +145,22 @@ class SideBuilder {
     if (round == rounds.end()) return;
     values_[loop.var] = make_.Add(var, Of(step));
     Guard(make_.Binary(NodeKind::kLT, loop.var, make_.Add(loop.min, loop.extent)));
+  }
+
+  // Loops in each other on one axis have the same variable.
+  void AddAxis(const Loop& loop, uint32_t id) {
+    const auto outer = std::ranges::find(axes_, loop.tag, &Loop::tag);
+    if (outer != axes_.end()) {
+      const PrimExpr* value = *values_.Find(outer->var);
+      values_[loop.var] = value;
+      return;
+    }
+    axes_.push_back(loop);
+    if (IsInStep(id)) {
+      values_[loop.var] = CommonVar(loop);
+    } else {
+      AddVariable(loop);
+    }
   }
 
   bool IsInStep(uint32_t id) const {
@@ -184,12 +208,37 @@ class SideBuilder {
   Side& side_;
   std::vector<Variable>& common_;
   LoadReplacer loads_;
+  std::vector<Loop> axes_;  // around the access
   tir::VarValues values_;
 };
 
+// An axis of threads: its extent and the positions of two threads.
+struct ThreadAxis {
+  const PrimExpr* extent;
+  const PrimExpr* positions[2];
+};
+
+// Threads are numbered with threadIdx.x the fastest, and divided into warps in this order.
+void AddWarps(Actors::Warps warps, int64_t warp_size, const std::map<int, ThreadAxis>& threads,
+              const arith::PrimBuilder& make, Side& side) {
+  if (warps == Actors::Warps::kAny) return;
+  const PrimExpr* of_warps[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    const PrimExpr* number = make.Int(0);
+    const PrimExpr* stride = make.Int(1);
+    for (const auto& [dim, axis] : threads) {
+      number = make.Add(number, make.Mul(axis.positions[i], stride));
+      stride = make.Mul(stride, axis.extent);
+    }
+    of_warps[i] = make.FloorDiv(number, make.Const(warp_size, number->dtype));
+  }
+  const NodeKind relation = warps == Actors::Warps::kSame ? NodeKind::kEQ : NodeKind::kNE;
+  side.guards.push_back(make.Binary(relation, of_warps[0], of_warps[1]));
+}
+
 // Returns false if the actors do not share the memory.
-bool AddActors(const Access& access, const Actors& actors, const Accesses& accesses, const arith::PrimBuilder& make,
-               SideBuilder& first, SideBuilder& second) {
+bool AddActors(const Access& access, const Actors& actors, const Accesses& accesses, int64_t warp_size,
+               const arith::PrimBuilder& make, SideBuilder& first, SideBuilder& second) {
   const uint32_t depth = accesses.AllocationDepth(access.data);
   const auto is_inside = [&](uint32_t place) { return depth > place; };
   if (actors.kind == Actors::Kind::kIterations) {
@@ -202,12 +251,14 @@ bool AddActors(const Access& access, const Actors& actors, const Accesses& acces
   }
   const StorageScope scope = StorageScope::Of(access.data->pointer ? access.data->pointer->scope : "");
   const auto kind = actors.kind == Actors::Kind::kThreads ? Loop::Kind::kThread : Loop::Kind::kBlock;
+  std::map<int, ThreadAxis> threads;
   for (const Loop& axis : actors.kernel->axes) {
     if (axis.kind != kind) continue;
     bool shares = IsSharedBy(scope, ThreadTag::Of(axis.tag));
     for (uint32_t place = 0; scope.rank == StorageRank::kGlobal && place < access.loops.size(); ++place)
       shares &= accesses.loops[access.loops[place]].tag != axis.tag || !is_inside(place);
     const PrimExpr* positions[] = {first.Position(axis, access.loops), second.Position(axis, access.loops)};
+    threads[ThreadTag::Of(axis.tag).dim] = {axis.extent, {positions[0], positions[1]}};
     if (shares) {
       first.side().actor.push_back(positions[0]);
       second.side().actor.push_back(positions[1]);
@@ -215,6 +266,7 @@ bool AddActors(const Access& access, const Actors& actors, const Accesses& acces
       second.side().guards.push_back(make.Binary(NodeKind::kEQ, positions[0], positions[1]));
     }
   }
+  AddWarps(actors.warps, warp_size, threads, make, second.side());
   return !first.side().actor.empty();
 }
 
@@ -244,10 +296,10 @@ void AddElements(const Access& a, const Access& b, Workspace& workspace, SideBui
 }
 
 // Returns false if all store the same value.
-bool AddValues(const Access& access, bool is_same, SideBuilder& first, SideBuilder& second, Query& query) {
+bool AddValues(const Access& access, bool is_same, Actors::Kind actors, SideBuilder& first, SideBuilder& second, Query& query) {
   if (!is_same || !access.value) return true;
   bool is_known = true;
-  const std::vector<const PrimExpr*> parts = ValueParts::Of(access.value, is_known);
+  const std::vector<const PrimExpr*> parts = ValueParts::Of(access.value, actors, is_known);
   if (!is_known) {
     query.caveat = "the values that are stored may be the same";
     return true;
@@ -259,10 +311,17 @@ bool AddValues(const Access& access, bool is_same, SideBuilder& first, SideBuild
   return !parts.empty();  // else all store one constant
 }
 
+int64_t WarpSizeOf(const PrimFunc& func) {
+  constexpr int64_t kUsual = 32;
+  const DictAttr* target = TargetOf(func);
+  const auto* size = target ? As<IntAttr>(target->Find("thread_warp_size")) : nullptr;
+  return size && size->value > 1 ? size->value : kUsual;
+}
+
 }  // namespace
 
 QueryBuilder::QueryBuilder(const PrimFunc& func, const Accesses& accesses, Workspace& workspace)
-    : accesses_(accesses), workspace_(workspace) {
+    : accesses_(accesses), workspace_(workspace), warp_size_(WarpSizeOf(func)) {
   for (const tir::Buffer* buffer : func.param_buffers) {
     if (buffer) constant_.insert(buffer->data);
   }
@@ -283,14 +342,14 @@ bool QueryBuilder::Build(const Reach& first, const Reach& second, const Actors& 
     for (const Loop& lane : accesses[i]->lanes) sides[i].AddLane(lane);
     for (const PrimExpr* guard : accesses[i]->guards) sides[i].Guard(guard);
   }
-  if (!AddActors(a, actors, accesses_, arith::PrimBuilder(workspace_), sides[0], sides[1])) return false;
+  if (!AddActors(a, actors, accesses_, warp_size_, arith::PrimBuilder(workspace_), sides[0], sides[1])) return false;
 
   for (const Access* access : accesses) {
     if (!access->unknown.empty()) query.caveat = access->unknown;
   }
   query.is_symmetric = first.access == second.access && first.rounds.empty() && second.rounds.empty();
   AddElements(a, b, workspace_, sides[0], sides[1], query);
-  return AddValues(a, a.stmt == b.stmt && first.access == second.access, sides[0], sides[1], query);
+  return AddValues(a, a.stmt == b.stmt && first.access == second.access, actors.kind, sides[0], sides[1], query);
 }
 
 Query QueryBuilder::Build(const Divergence& divergence, const Kernel& kernel) const {

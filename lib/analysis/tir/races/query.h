@@ -55,7 +55,8 @@ struct Actors {
   const Kernel* kernel = nullptr;      // of threads and blocks
   uint32_t loop = 0;                   // of iterations
   std::vector<uint32_t> in_step = {};  // loops whose variables have the same values for both
-  bool same_warp = false;
+  enum class Warps : uint8_t { kAny, kSame, kDifferent };
+  Warps warps = Warps::kAny;  // of threads
 };
 
 // Makes questions about pairs of accesses. The nodes are made in the workspace.
@@ -71,6 +72,7 @@ class QueryBuilder {
  private:
   const Accesses& accesses_;
   Workspace& workspace_;
+  const int64_t warp_size_;
   LookupSet<const tir::Var*> constant_;  // pointers to memory that the function does not change
 };
 

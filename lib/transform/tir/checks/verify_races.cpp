@@ -6,10 +6,7 @@
 // What is not decided is a warning with the reason. In a function with blocks, threads are as in step as barriers
 // between all statements would have them, since tir.ThreadSync is yet to add these. Nothing changes. The cost is that
 // of FindRaces.
-#include <utility>
-
 #include "iropt/analysis/tir/races.h"
-#include "iropt/ir/location.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/transform/options/VerifyRaces.h"
@@ -21,15 +18,7 @@ Pass CreateVerifyRaces(const PassOptions& options) {
   const RaceOptions limits = {.max_values = static_cast<uint64_t>(*given.max_values),
                               .solver_limit = static_cast<uint64_t>(*given.solver_limit)};
   return CreatePrimFuncPass(options.info(), [limits](const PrimFunc* func, FunctionPassContext& context) {
-    for (RaceFinding& finding : FindRaces(*func, limits, context.workspace())) {
-      const SourceSpan at = Location(*finding.at);
-      DiagnosticBuilder diagnostic =
-          finding.kind == RaceFinding::Kind::kNotDecided
-              ? context.diagnostics().Warning(at, "races-not-decided", std::move(finding.message))
-              : context.diagnostics().Error(at, "pass-failed", std::move(finding.message));
-      if (finding.other && finding.other != finding.at)
-        diagnostic.Note(Location(*finding.other), std::move(finding.other_message));
-    }
+    ReportRaces(FindRaces(*func, limits, context.workspace()), context.diagnostics());
     return Result<const PrimFunc*>(func);
   });
 }

@@ -4,13 +4,6 @@
 
 namespace iropt {
 
-const DictAttr* TargetConfig(const Attr* attr) {
-  const auto* target = As<TargetAttr>(attr);
-  return target ? target->config : As<DictAttr>(attr);
-}
-
-const DictAttr* TargetOf(const PrimFunc& func) { return TargetConfig(func.attrs->Find(attr::kTarget)); }
-
 const DictAttr* RequireTarget(const PrimFunc& func, DiagnosticEngine& diagnostics) {
   const DictAttr* target = TargetOf(func);
   if (!target)

@@ -5,14 +5,11 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/attr.h"
+#include "iropt/ir/tir/target_of.h"
 #include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
 
-// The entries of a target; null if the attribute is not a target.
-const DictAttr* TargetConfig(const Attr* attr);
-// The attribute 'target'; null if the function does not have one.
-const DictAttr* TargetOf(const PrimFunc& func);
 // The attribute 'target'; null and an error if the function does not have one.
 const DictAttr* RequireTarget(const PrimFunc& func, DiagnosticEngine& diagnostics);
 
