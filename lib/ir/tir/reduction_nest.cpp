@@ -87,7 +87,13 @@ class NestFinder {
     }
     const auto* constant = As<IntImm>(condition);
     if (constant && constant->value != 0) return;
-    const auto is_other = [&](const Var* var) { return vars_.contains(var) && !reduced.contains(var); };
+    // A loop with one iteration decides nothing.
+    const auto is_other = [&](const Var* var) {
+      const auto loop = std::ranges::find(loops_, var, &For::loop_var);
+      if (loop == loops_.end() || reduced.contains(var)) return false;
+      const auto* extent = As<IntImm>((*loop)->extent);
+      return !extent || extent->value != 1;
+    };
     if (!UsesAnyOf(reduced, condition) || UsesVar(condition, is_other)) nest.conditions.push_back(condition);
   }
 
