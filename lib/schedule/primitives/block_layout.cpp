@@ -93,6 +93,16 @@ Result<NewAxes> MakeAxes(State& state, const tir::Block& block, std::span<const 
   return added;
 }
 
+// The loops, which are replaced, have nothing in them but the block.
+Status CheckOnlyInLoops(State& state, const Ref* block, const std::vector<Ref*>& loops) {
+  const tir::Stmt* inner = state.RealizeOf(block);
+  for (auto loop = loops.rbegin(); loop != loops.rend(); inner = (*loop++)->stmt) {
+    if ((*loop)->loop().body != inner)
+      return state.Refuse("the block {0} is not all that is in the loop {1}", {block->stmt, (*loop)->stmt});
+  }
+  return {};
+}
+
 }  // namespace
 
 Status ApplyTransformBlockLayout(PrimitiveCall& call, const args::TransformBlockLayout<Resolved>& args) {
@@ -106,7 +116,7 @@ Status ApplyTransformBlockLayout(PrimitiveCall& call, const args::TransformBlock
   BindShapes(*state.func(), analyzer);
   const std::vector<Ref*> loops = state.LoopsOf(ref);
   for (const Ref* loop : loops) IROPT_RETURN_IF_ERROR(CheckStartsWithZero(state, loop, analyzer));
-  if (!loops.empty()) IROPT_RETURN_IF_ERROR(RequireSingleChild(state, loops[0]));
+  IROPT_RETURN_IF_ERROR(CheckOnlyInLoops(state, ref, loops));
   IROPT_RETURN_IF_ERROR(CheckTrivialBinding(state, ref));
   if (map.params.size() != block.iter_vars.size())
     return state.Refuse(

@@ -349,6 +349,9 @@ Status ApplyReorder(PrimitiveCall& call, const args::Reorder<Resolved>& args) {
     if (!wanted.insert(loop)) return state.Refuse("the loop {0} is given several times", {loop->stmt});
   }
   IROPT_ASSIGN_OR_RETURN(const std::vector<Ref*> chain, ChainOf(state, loops));
+  if (HasBareStmts(*chain.front()->stmt))
+    return state.Refuse("the loop {0} has statements that are not in a block, so that its dependences are not known",
+                        {chain.front()->stmt});
   Ref* top = chain.back();
   BlockChecker checker(state, top->parent);
   checker.VisitStmt(chain.front()->stmt);
