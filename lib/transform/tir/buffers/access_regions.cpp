@@ -234,6 +234,16 @@ class RegionCollector : public tir::StmtExprVisitor {
   template <class F>
   void WhereBound(const tir::Var* var, const PrimExpr* value, F&& visit) {
     const bool is_index = arith::IsIndexType(value->dtype);
+    int num_bound = 0;
+    tir::ForEachVar(value, [&](const tir::Var* used) { num_bound += bound_.contains(used); });
+    if (num_bound > 1) {
+      // Values of values grow exponentially if they have several.
+      domains_.insert_or_assign(var, IntervalSet::Everything());
+      was_bound_.insert(var);
+      visit();
+      domains_.erase(var);
+      return;
+    }
     // A value may use variables that are bound around it.
     value = tir::Substitute(value, bound_, workspace_);
     if (is_index) {
