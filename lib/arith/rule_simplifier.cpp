@@ -356,20 +356,17 @@ const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
   if (IsVectorOfIndex(e->dtype)) return RewriteVectorQuotient(e);
   const int64_t* c2 = AsInt(e->b);
   if (!IsIndexType(e->dtype) || !c2 || *c2 == 0) return ApplyRules(e);
-  const PrimExpr* product = e->a;
-  const PrimExpr* rest = nullptr;
   const auto* sum = As<tir::Add>(e->a);
   const auto is_scaled = [](const PrimExpr* p) {
     return p->kind == NodeKind::kMul && AsInt(static_cast<const tir::Mul*>(p)->b);
   };
-  if (sum) {
-    product = is_scaled(sum->a) ? sum->a : sum->b;
-    rest = is_scaled(sum->a) ? sum->b : sum->a;
-  }
+  const bool is_first = sum && is_scaled(sum->a);
+  const PrimExpr* product = !sum ? e->a : is_first ? sum->a : sum->b;
+  const PrimExpr* rest = !sum ? nullptr : is_first ? sum->b : sum->a;
   if (!is_scaled(product)) return ApplyRules(e);
   const PrimExpr* x = static_cast<const tir::Mul*>(product)->a;
   const int64_t c1 = *AsInt(static_cast<const tir::Mul*>(product)->b);
-  // Nothing for the least integer and -1, whose remainder ends the program as well.
+  // Nothing for the least integer and -1.
   const std::optional<int64_t> scale = FoldIntegers(NodeKind::kFloorDiv, c1, *c2);
   if (!scale) return ApplyRules(e);
   const PrimExpr* y = rest ? rest : make_.Const(0, e->dtype);

@@ -20,8 +20,8 @@ namespace iropt {
 inline constexpr RaceOptions kCheapRaceOptions = {.max_values = 1 << 12, .solver_limit = 0};
 
 // Checks PrimFuncs for races. Until the last tir.ThreadSync of the pipeline has run, barriers count as if they were
-// between all statements of a kernel. So they do in a pipeline without it that begins with blocks, and no pass is blamed
-// for the races of kernels that have no barriers at all. Comes after `audit` in the context.
+// between all statements of a kernel. So they do in a pipeline without it that begins with blocks, and no pass is
+// blamed for the races of kernels that have no barriers at all. Comes after `audit` in the context.
 class RaceCheck : public PassInstrument {
  public:
   // `pipeline` is what runs, null if nothing does.
@@ -45,7 +45,8 @@ class RaceCheck : public PassInstrument {
 
   bool AreBarriersToCome(std::string_view function, const BarrierRuns& runs) const;
   template <class Handle>
-  void FindIn(const Module& module, const Module& except, const BarrierRuns& runs, bool has_barriers, Handle&& handle) const;
+  void FindIn(const Module& module, const Module& except, const BarrierRuns& runs, bool has_barriers,
+              Handle&& handle) const;
 
   const RaceOptions limits_;
   const bool has_passes_;
@@ -54,7 +55,7 @@ class RaceCheck : public PassInstrument {
   DiagnosticEngine& diagnostics_;
   BarrierRuns runs_;
   BarrierRuns runs_before_;  // before the last run of tir.ThreadSync
-  bool had_blocks_ = false;    // in a kernel before a pass
+  bool had_blocks_ = false;  // in a kernel before a pass
   bool had_barriers_ = false;
 };
 

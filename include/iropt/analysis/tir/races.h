@@ -21,8 +21,8 @@ struct RaceOptions {
   uint64_t max_values = uint64_t{1} << 20;
   // Asks Z3 what they do not decide, with so much work for a question (in its own units); 0: it is not asked.
   uint64_t solver_limit = 2'000'000;
-  // tir.ThreadSync is yet to make the barriers: they count as if they were between all statements of a kernel. Always so
-  // for a function with blocks.
+  // tir.ThreadSync is yet to make the barriers: they count as if they were between all statements of a kernel. Always
+  // so for a function with blocks.
   bool barriers_to_come = false;
 };
 

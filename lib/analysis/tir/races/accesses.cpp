@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <optional>
 #include <utility>
 
+#include "analysis/tir/races/allocations.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/substitute.h"
@@ -36,14 +34,6 @@ struct Region {
   std::vector<Reach> tail;
 };
 
-constexpr size_t kNoReduction = std::numeric_limits<size_t>::max();
-
-StorageRank RankOf(const tir::Var* data) {
-  return StorageScope::Of(data->pointer ? data->pointer->scope : "").rank;
-}
-
-bool IsAxis(const Loop& loop) { return loop.kind == Loop::Kind::kBlock || loop.kind == Loop::Kind::kThread; }
-
 void Append(std::vector<Reach>& to, const std::vector<Reach>& from) { to.insert(to.end(), from.begin(), from.end()); }
 
 std::vector<Reach> InRound(std::vector<Reach> reaches, uint32_t loop, Round round) {
@@ -62,7 +52,7 @@ class Collector : public tir::StmtExprVisitor {
     }
     for (const tir::Var* param : func.params) known_data_.insert(param);
     VisitStmt(func.body);
-    MoveAllocations();
+    result_.allocations = allocations_.Depths();
     return std::move(result_);
   }
 
@@ -130,8 +120,8 @@ class Collector : public tir::StmtExprVisitor {
     if (accumulates) reduction_ = &block;
     reduction_depth_ = std::min(reduction_depth_, ReductionDepth(*realize));
     for (const tir::Buffer* buffer : block.alloc_buffers) {
-      AddAllocation(buffer->data);
-      uses_.try_emplace(buffer->data);
+      known_data_.insert(buffer->data);
+      allocations_.AddOfBlock(buffer->data, path_.size());
     }
     for (const tir::MatchBufferRegion* match : block.match_buffers) {
       if (kernel_) kernel_->unknown.push_back({match, "parts of buffers under another name are not modelled"});
@@ -327,7 +317,7 @@ class Collector : public tir::StmtExprVisitor {
 
   void AddAllocation(const tir::Var* data) {
     known_data_.insert(data);
-    result_.allocations.emplace_back(data, static_cast<uint32_t>(path_.size()));
+    allocations_.Add(data, path_.size());
   }
 
   bool IsOfInterest(const tir::Var* data) const {
@@ -351,32 +341,6 @@ class Collector : public tir::StmtExprVisitor {
       }
     }
     return depth;
-  }
-
-  // The loops that are around all uses of what a block allocates, as far as the memory can be inside of them: that of
-  // all blocks of threads not inside of a kernel, and that in which a block accumulates not inside of the loops over which
-  // it does.
-  void AddUse(const Access& access) {
-    const auto use = uses_.find(access.data);
-    if (use == uses_.end()) return;
-    const auto is_axis = [&](uint32_t loop) { return IsAxis(result_.loops[loop]); };
-    size_t depth = path_.size();
-    if (access.kind != Access::Kind::kRead) depth = std::min(depth, reduction_depth_);
-    if (RankOf(access.data) == StorageRank::kGlobal)
-      depth = std::min<size_t>(depth, std::ranges::find_if(path_, is_axis) - path_.begin());
-    std::vector<uint32_t> loops(path_.begin(), path_.begin() + static_cast<std::ptrdiff_t>(depth));
-    if (!use->second) {
-      use->second = std::move(loops);
-    } else {
-      use->second->erase(std::ranges::mismatch(*use->second, loops).in1, use->second->end());
-    }
-  }
-
-  void MoveAllocations() {
-    for (auto& [data, depth] : result_.allocations) {
-      const auto use = uses_.find(data);
-      if (use != uses_.end() && use->second) depth = std::max(depth, static_cast<uint32_t>(use->second->size()));
-    }
   }
 
   Access Element(Access::Kind kind, const tir::Buffer& buffer, List<const PrimExpr*> indices, const Node* at) {
@@ -410,7 +374,7 @@ class Collector : public tir::StmtExprVisitor {
   }
 
   void Add(Access access) {
-    AddUse(access);
+    allocations_.AddUse(access, path_, reduction_depth_);
     if (!IsOfInterest(access.data)) return;
     if (kernel_ && !known_data_.contains(access.data))
       kernel_->unknown.push_back({access.at, fmt::format("the memory of '{}' is computed", access.data->name)});
@@ -481,6 +445,7 @@ class Collector : public tir::StmtExprVisitor {
   Workspace& workspace_;
   const arith::PrimBuilder make_;
   Accesses result_;
+  Allocations allocations_{result_.loops};
   Kernel* kernel_ = nullptr;
   Region region_;
   std::vector<uint32_t> path_;
@@ -491,7 +456,6 @@ class Collector : public tir::StmtExprVisitor {
   const tir::Stmt* stmt_ = nullptr;
   const tir::Block* reduction_ = nullptr;
   size_t reduction_depth_ = kNoReduction;  // the number of loops around those of a reduction
-  std::map<const tir::Var*, std::optional<std::vector<uint32_t>>> uses_;  // of what blocks allocate
 };
 
 }  // namespace

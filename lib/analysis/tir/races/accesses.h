@@ -114,8 +114,8 @@ struct Accesses {
   uint32_t AllocationDepth(const tir::Var* data) const;
 };
 
-// Whose barriers count: those for all threads of a block, or also those for the threads of a warp. The latter order what
-// the threads of one warp do.
+// Whose barriers count: those for all threads of a block, or also those for the threads of a warp. The latter order
+// what the threads of one warp do.
 enum class Barriers : uint8_t { kBlock, kWarp };
 
 // Collects the accesses. If barriers are yet to come, they are where tir.ThreadSync puts them at the earliest, between

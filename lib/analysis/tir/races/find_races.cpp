@@ -110,7 +110,8 @@ class RaceFinder {
 
   bool IsSharedBy(const tir::Var* data, const Actors& actors) const {
     const StorageRank rank = StorageScope::Of(data->pointer ? data->pointer->scope : "").rank;
-    // Memory of warps is looked at with their barriers. With these, other memory is so only for the threads of one warp.
+    // Memory of warps is looked at with their barriers. With these, other memory is so only for the threads of one
+    // warp.
     const bool needs_warps = rank == StorageRank::kWarp || actors.warps == Actors::Warps::kSame;
     if (needs_warps != (barriers_ == races::Barriers::kWarp)) return false;
     if (rank == StorageRank::kWarp && actors.warps != Actors::Warps::kAny) return false;
@@ -164,13 +165,14 @@ class RaceFinder {
     reported_[{a.data, actors.kind}] = true;
     const std::string_view between = actors.kind == Actors::Kind::kThreads ? ", without a barrier in between" : "";
     const std::string where = answer.common.empty() ? "" : fmt::format(" where {}", Text(answer.common));
-    findings_.push_back({.kind = RaceFinding::Kind::kRace,
-                         .message = fmt::format("{0} race on '{1}': the {2} with {3} {4} the element that the {2} with {5} {6}{7}{8}",
-                                                ActorName(actors.kind), name, SingleName(actors.kind), Text(answer.first), Verb(a),
-                                                Text(answer.second), Verb(b), between, where),
-                         .at = a.at,
-                         .other = b.at,
-                         .other_message = fmt::format("the other one {} it here", Verb(b))});
+    findings_.push_back(
+        {.kind = RaceFinding::Kind::kRace,
+         .message = fmt::format("{0} race on '{1}': the {2} with {3} {4} the element that the {2} with {5} {6}{7}{8}",
+                                ActorName(actors.kind), name, SingleName(actors.kind), Text(answer.first), Verb(a),
+                                Text(answer.second), Verb(b), between, where),
+         .at = a.at,
+         .other = b.at,
+         .other_message = fmt::format("the other one {} it here", Verb(b))});
     return true;
   }
 
@@ -182,11 +184,12 @@ class RaceFinder {
       return AddUndecided(nullptr, divergence.at,
                           fmt::format("whether all threads reach the barrier in here is not decided: {}", reason));
     }
-    findings_.push_back({.kind = RaceFinding::Kind::kDivergentBarrier,
-                         .message = fmt::format("a barrier in here is not reached by all threads alike: the thread with {} and "
-                                                "the one with {} take different ways",
-                                                Text(answer.first), Text(answer.second)),
-                         .at = divergence.at});
+    findings_.push_back(
+        {.kind = RaceFinding::Kind::kDivergentBarrier,
+         .message = fmt::format("a barrier in here is not reached by all threads alike: the thread with {} and "
+                                "the one with {} take different ways",
+                                Text(answer.first), Text(answer.second)),
+         .at = divergence.at});
   }
 
   // Cheap ways come first: few values, a map of the threads that takes each element once, Z3, then many values.

@@ -296,7 +296,8 @@ void AddElements(const Access& a, const Access& b, Workspace& workspace, SideBui
 }
 
 // Returns false if all store the same value.
-bool AddValues(const Access& access, bool is_same, Actors::Kind actors, SideBuilder& first, SideBuilder& second, Query& query) {
+bool AddValues(const Access& access, bool is_same, Actors::Kind actors, SideBuilder& first, SideBuilder& second,
+               Query& query) {
   if (!is_same || !access.value) return true;
   bool is_known = true;
   const std::vector<const PrimExpr*> parts = ValueParts::Of(access.value, actors, is_known);

@@ -5,8 +5,8 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/attr.h"
-#include "iropt/ir/tir/target_of.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/target_of.h"
 
 namespace iropt {
 
