@@ -1,6 +1,8 @@
 #include "vectorizer_guard.h"
 
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
@@ -63,10 +65,40 @@ class StepCounter {
   LookupMap<const llvm::Value*, Answer> answers_;  // of the instructions before
 };
 
+// Narrower integers than those that count what is in memory.
+constexpr unsigned kNarrowBits = 32;
+
+// Returns whether the value is a number of few bits that is increased by more than one in each iteration, and that may
+// wrap around: the last bits of a sum, say.
+bool IsWrappingStep(const llvm::Instruction& instruction, const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  if (!instruction.getType()->isIntegerTy()) return false;
+  const auto* extended =
+      llvm::dyn_cast<llvm::SCEVIntegralCastExpr>(evolution.getSCEV(const_cast<llvm::Instruction*>(&instruction)));
+  if (!extended || llvm::isa<llvm::SCEVTruncateExpr>(extended)) return false;
+  const auto* steps = llvm::dyn_cast<llvm::SCEVAddRecExpr>(extended->getOperand());
+  if (!steps || steps->getLoop() != &loop || !steps->isAffine()) return false;
+  if (steps->getType()->getIntegerBitWidth() >= kNarrowBits) return false;
+  const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(steps->getStepRecurrence(evolution));
+  return !step || !(step->getAPInt().isOne() || step->getAPInt().isAllOnes());
+}
+
+bool HasWrappingSteps(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  for (const llvm::BasicBlock* block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      const bool may_be_narrow =
+          instruction.getOpcode() == llvm::Instruction::And || instruction.getOpcode() == llvm::Instruction::URem ||
+          instruction.getOpcode() == llvm::Instruction::ZExt || instruction.getOpcode() == llvm::Instruction::SExt;
+      if (may_be_narrow && IsWrappingStep(instruction, loop, evolution)) return true;
+    }
+  }
+  return false;
+}
+
 struct VectorizerGuardPass : llvm::PassInfoMixin<VectorizerGuardPass> {
   static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
     for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
-      if (loop->isInnermost() && StepCounter(*loop).IsTooCostly())
+      if (loop->isInnermost() && (StepCounter(*loop).IsTooCostly() || HasWrappingSteps(*loop, evolution)))
         llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
     }
     return llvm::PreservedAnalyses::all();

@@ -1,4 +1,4 @@
-// Keeps LLVM's loop vectorizer from loops that would take it exponential time.
+// Keeps LLVM's loop vectorizer from loops that would take it exponential time, or that it compiles to wrong code.
 #pragma once
 
 namespace llvm {
@@ -13,6 +13,9 @@ namespace iropt::codegen {
 // LLVM asks whether a value is such a one by asking so of its operands, again each time (vputils::isSingleScalar). The
 // minimum of n values is a comparison and a selection that both use the minimum of the n - 1 before, which takes 2^n
 // steps.
+//
+// It also loads A[(i * 3 + 2) % 16] for several i as every third element from A[2] on, as if the index did not wrap
+// around (LLVM 22, InterleavedAccessInfo: it takes the stride to be constant, and does not check).
 void GuardVectorizer(llvm::PassBuilder& passes);
 
 }  // namespace iropt::codegen
