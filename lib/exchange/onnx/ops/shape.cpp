@@ -56,11 +56,13 @@ Value ImportConstant(OpImport& op) {
   return op.Error(fmt::format("attribute '{}' is not a value of a constant", value.name));
 }
 
-// Returns whether a dimension is computed of others, and the model is better off if it asks for it.
+// Returns whether the model is better off if it asks for the shape of a value: it is one that a node gives, and some of
+// its dimensions are those of other values, or computed of them.
 bool KeepsShape(OpImport& op, const TensorType* type) {
-  return op.importer().context().keeps_shapes && type->known &&
-         std::ranges::any_of(type->dims,
-                             [](const PrimExpr* dim) { return !Is<tir::IntImm>(dim) && !Is<tir::Var>(dim); });
+  if (!op.importer().context().keeps_shapes || !type->known) return false;
+  const auto* var = As<Var>(op.In(0));
+  const bool is_made = var != nullptr && op.importer().builder().LookupBinding(var) != nullptr;
+  return is_made && std::ranges::any_of(type->dims, [](const PrimExpr* dim) { return !Is<tir::IntImm>(dim); });
 }
 
 Value ImportShape(OpImport& op) {
