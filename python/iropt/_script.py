@@ -227,7 +227,7 @@ class _Substitution(ast.NodeVisitor):
         self.foreign(ast.copy_location(ast.Call(func=emit, args=node.args, keywords=node.keywords), node))
         return True
 
-    def expression(self, node):
+    def expression(self, node, is_argument=False):
         if node is None:
             return
         if isinstance(node, ast.Starred):
@@ -249,9 +249,9 @@ class _Substitution(ast.NodeVisitor):
             if value is not Unprintable:
                 try:
                     text = self.text_of(value)
-                    if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
-                        text = f"({text})"
-                    self.replace(node, text if _is_atom(value) else f"({text})")
+                    is_negative = isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0
+                    is_part = is_negative or not _is_atom(value)
+                    self.replace(node, f"({text})" if is_part and not is_argument else text)
                     return
                 except Unprintable:
                     if not isinstance(node, ast.Call) and not callable(value):
@@ -284,7 +284,7 @@ class _Substitution(ast.NodeVisitor):
         if isinstance(child, ast.expr):
             self.expression(child)
         elif isinstance(child, ast.keyword):
-            self.expression(child.value)
+            self.expression(child.value, is_argument=True)
         elif isinstance(child, ast.comprehension):
             self.expression(child.iter)
 

@@ -34,6 +34,7 @@ _ALIASES = {
     "iropt.relax.expr_functor": ["relax.expr_functor"],
     "iropt.relax.block_builder": ["relax.block_builder"],
     "iropt.relax.checkpoint": ["relax.testing.nn"],
+    "iropt.relax.runtime_builtin": ["relax.testing.runtime_builtin"],
     "iropt.relax.dpl": ["relax.dpl", "relax.dpl.pattern", "relax.dpl.context", "relax.dpl.rewrite"],
     "iropt.relax.backend": ["relax.backend"],
     "iropt.relax.backend.pattern_registry": ["relax.backend.pattern_registry"],

@@ -75,3 +75,23 @@ def test_each_error_of_a_builder_is_raised():
         messages.append(str(raised.value))
     assert "R.add" in messages[0] and "R.matmul" in messages[1] and "R.add" not in messages[1]
     assert bb.normalize(relax.op.add(x, x)).struct_info == R.Tensor((2, 3), "float32")
+
+
+def test_functions_get_parameters_and_results_once():
+    x = relax.Var("x", R.Tensor((2, 3), "float32"))
+    for given, later, message in (([x], [x], "its parameters already"), (None, None, "has no parameters")):
+        bb = relax.BlockBuilder()
+        with pytest.raises(RuntimeError, match=message):
+            with bb.function("f", given):
+                bb.emit_func_output(bb.emit(relax.op.add(x, x)), later)
+    bb = relax.BlockBuilder()
+    with pytest.raises(RuntimeError, match="its result already"):
+        with bb.function("f", [x]):
+            bb.emit_func_output(x)
+            bb.emit_func_output(x)
+
+
+def test_functions_of_indices_are_arguments_of_operators():
+    x = relax.Var("x", R.Tensor((8,), "float32"))
+    call = relax.op.layout_transform(x, index_map=lambda i: (i // 4, i % 4))
+    assert call.struct_info == R.Tensor((2, 4), "float32")

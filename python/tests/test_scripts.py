@@ -324,3 +324,17 @@ def test_variables_that_functions_of_python_make_are_declared():
 
     assert func.buffer_map[func.params[0]].elem_offset.name == "offset"
     assert func.buffer_map[func.params[1]].shape[0].dtype == "int64"
+def test_negative_numbers_are_arguments():
+    unknown = -1
+
+    @R.function(private=True)
+    def func(x: R.Tensor(ndim=unknown, dtype="float32")):
+        y = R.add(x, R.const(2 * unknown, "float32"))
+        return y
+
+    assert func.params[0].struct_info.ndim == -1
+    assert constant_of(func) == -2.0
+
+
+def constant_of(func):
+    return float(func.body.blocks[0].bindings[0].value.args[1].data.numpy())

@@ -20,7 +20,8 @@ class _Scope:
 
 class _Function:
     def __init__(self, name, params, attrs, is_pure):
-        self.name, self.params, self.attrs, self.is_pure = name, params, attrs, is_pure
+        self.name, self.attrs, self.is_pure = name, attrs, is_pure
+        self.params = params  # None until they are given
         self.blocks = []
         self.variable = None  # of the module, when the function has its result
 
@@ -48,7 +49,7 @@ class BlockBuilder:
             params = list(params) if isinstance(params, (list, tuple)) else [params]
         # Others call a function by its name only; one that is private gets a name that is free.
         name = self._builder.unique_function_name(name) if private else name
-        return _Scope(lambda: self._begin_function(_Function(name, params or [], attrs, pure)), self._end_function)
+        return _Scope(lambda: self._begin_function(_Function(name, params, attrs, pure)), self._end_function)
 
     def testing_scope(self, def_vars):
         del def_vars
@@ -166,8 +167,14 @@ class BlockBuilder:
     def emit_func_output(self, output, params=None):
         """Ends the function with its result; returns its name in the module."""
         function = self._functions[-1]
+        if function.variable is not None:
+            raise RuntimeError(f"the function '{function.name}' has its result already")
         if params is not None:
+            if function.params is not None:
+                raise RuntimeError(f"the function '{function.name}' has its parameters already")
             function.params = list(params) if isinstance(params, (list, tuple)) else [params]
+        if function.params is None:
+            raise RuntimeError(f"the function '{function.name}' has no parameters: expected a list, which may be empty")
         output = self._builder.normalize(_expression(output))
         self._close_block()
         body = self._builder.seq(function.blocks, output)

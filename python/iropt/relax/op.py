@@ -23,13 +23,25 @@ def _operator(name):
     def call(*args, **kwargs):
         if any(_is_text(arg) for arg in args):
             return _text_of_call(call._script_name_, args, kwargs)
+        if has_index_map:
+            args, kwargs = [_index_map(arg) for arg in args], {key: _index_map(arg) for key, arg in kwargs.items()}
         return native.call_op(name, *args, **_newer.older(kwargs))
 
+    has_index_map = any(type_ == "IndexMap" for _, type_, _, _ in row["params"])
     call.__name__ = call.__qualname__ = row["script"].rsplit(".", 1)[-1]
     call.__signature__ = _signature(row)
     call.__doc__ = _documentation(row)
     call._script_name_ = "R." + row["script"].removeprefix("R.")
     return call
+
+
+def _index_map(arg):
+    """An index map of a function of indices; other arguments stay."""
+    import types
+
+    from .. import tir
+
+    return tir.IndexMap.from_func(arg) if isinstance(arg, types.FunctionType) else arg
 
 
 class _SameAs:
