@@ -253,7 +253,13 @@ def test_functions_of_python_in_modules():
             return R.add(x, x)
 
     assert list(Module.pyfuncs) == ["main"] and len(Module) == 2
-    np.testing.assert_array_equal(Module().main(np.arange(4, dtype="float32")), [1, 5, 9, 13])
+    made = Module()
+    np.testing.assert_array_equal(made.main(np.arange(4, dtype="float32")), [1, 5, 9, 13])
+    assert made.list_functions() == {"tirx": ["double"], "relax": ["twice"], "extern": ["main"]}
+    np.testing.assert_array_equal(made.call_py_func("main", [np.zeros(4, "float32")]), np.ones(4))
+    np.testing.assert_array_equal(made.call_tir("double", [np.ones(4, "float32")], out_ty=R.Tensor((4,), "float32")).numpy(), [2] * 4)
+    with pytest.raises(ValueError, match="no function of Python 'double'"):
+        made.call_py_func("double", [])
 
 
 def test_captured_bounds_of_slices():

@@ -80,7 +80,8 @@ def programs(options):
                 yield "course", path[:-6], joined(cells_of_notebook(git(options.notebooks, "show", f"HEAD:{path}")))
     if options.book:
         for path in git(options.book, "ls-tree", "-r", "--name-only", "HEAD").split():
-            if path.startswith("chapter_") and path.endswith(".md"):
+            # Exercises have gaps, which readers fill.
+            if path.startswith("chapter_") and path.endswith(".md") and not re.search("exercise|assignment", path):
                 cells = cells_of_chapter(git(options.book, "show", f"HEAD:{path}"))
                 if cells:
                     name = path[len("chapter_"):-3].replace("/index", "").replace("/", "_")
@@ -119,7 +120,7 @@ def run(text, name, package, folder):
     line = int(places[0]) if places else 1
     before = sum(statement.end_lineno < line for statement in ast.parse(text).body)
     lines = [line for line in done.stderr.rstrip().split("\n") if re.match(r"[\w.]+(Error|Exception|Interrupt)?\b", line)]
-    return before, count, (lines[-1] if lines else f"ends with {done.returncode}").replace(folder + "/", "")
+    return before, count, (lines[-1] if lines else f"ends with {done.returncode}").replace(f"{path}:", "").replace(f"{name}.py:", "")
 
 
 def row(group, name, result):
