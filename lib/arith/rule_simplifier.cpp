@@ -366,9 +366,8 @@ const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
   if (!is_scaled(product)) return ApplyRules(e);
   const PrimExpr* x = static_cast<const tir::Mul*>(product)->a;
   const int64_t c1 = *AsInt(static_cast<const tir::Mul*>(product)->b);
-  // Nothing for the least integer and -1.
   const std::optional<int64_t> scale = FoldIntegers(NodeKind::kFloorDiv, c1, *c2);
-  if (!scale) return ApplyRules(e);
+  if (!scale) return ApplyRules(e);  // the least integer by -1
   const PrimExpr* y = rest ? rest : make_.Const(0, e->dtype);
   const PrimExpr* y_mod = make_.FloorMod(y, e->b);
   const PrimExpr* residue =
@@ -379,8 +378,7 @@ const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
     return analyzer_.CanProveEqual(div, make_.Const(0, e->dtype)) ? make_.Const(0, e->dtype) : div;
   };
   if (FitsIn(*scale, e->dtype) && bound.is_const()) {
-    const PrimExpr* quotient = make_.Mul(x, make_.Const(*scale, e->dtype));
-    return make_.Add(quotient, make_.Add(y_div(), make_.Const(bound.max, e->dtype)));
+    return make_.Add(make_.Mul(x, make_.Const(*scale, e->dtype)), make_.Add(y_div(), make_.Const(bound.max, e->dtype)));
   }
   // With c2 == a * c1: y % c2 < c1 never carries into x // a.
   if (c1 > 0 && *c2 > 0 && *c2 % c1 == 0 && analyzer_.CanProveLess(y_mod, c1)) {
