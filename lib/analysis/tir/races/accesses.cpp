@@ -138,12 +138,12 @@ class Collector : public tir::StmtExprVisitor {
 
   void VisitLetStmt(const tir::LetStmt* let) override {
     VisitExpr(let->value);
-    if (!let->var->dtype.is_handle()) values_[let->var] = Value(let->value);
+    if (!let->var->dtype.is_handle()) Bind(let->var, let->value);
     VisitStmt(let->body);
   }
   void VisitLet(const tir::Let* let) override {
     VisitExpr(let->value);
-    values_[let->var] = Value(let->value);
+    Bind(let->var, let->value);
     VisitExpr(let->body);
   }
   void VisitAllocate(const tir::Allocate* allocate) override {
@@ -193,6 +193,22 @@ class Collector : public tir::StmtExprVisitor {
 
  private:
   const PrimExpr* Value(const PrimExpr* expr) { return tir::Substitute(expr, values_, workspace_); }
+
+  // Values of values grow exponentially if they use several of these.
+  void Bind(const tir::Var* var, const PrimExpr* value) {
+    constexpr size_t kMaxParts = 256;
+    size_t parts = 0;
+    tir::ForEachVar(value, [&](const tir::Var* used) {
+      const size_t* known = parts_.Find(used);
+      parts = std::min(parts + (known ? *known : 1), kMaxParts + 1);
+    });
+    parts_[var] = parts;
+    if (parts > kMaxParts) {
+      too_big_ = "a value has too many parts";
+    } else {
+      values_[var] = Value(value);
+    }
+  }
 
   template <class F>
   void Guarded(const PrimExpr* condition, F&& visit) {
@@ -378,6 +394,7 @@ class Collector : public tir::StmtExprVisitor {
     if (!IsOfInterest(access.data)) return;
     if (kernel_ && !known_data_.contains(access.data))
       kernel_->unknown.push_back({access.at, fmt::format("the memory of '{}' is computed", access.data->name)});
+    if (access.unknown.empty()) access.unknown = too_big_;
     access.guards = guards_;
     access.loops = path_;
     access.stmt = stmt_;
@@ -450,9 +467,11 @@ class Collector : public tir::StmtExprVisitor {
   Region region_;
   std::vector<uint32_t> path_;
   std::vector<const PrimExpr*> guards_;
-  tir::VarValues values_;                  // of bindings and of the axes of blocks
-  LookupSet<const tir::Var*> axes_;        // of threads
-  LookupSet<const tir::Var*> known_data_;  // pointers to memory of their own
+  tir::VarValues values_;                     // of bindings and of the axes of blocks
+  LookupMap<const tir::Var*, size_t> parts_;  // of bindings: the variables in their values
+  std::string_view too_big_;                  // why accesses are not known from now on
+  LookupSet<const tir::Var*> axes_;           // of threads
+  LookupSet<const tir::Var*> known_data_;     // pointers to memory of their own
   const tir::Stmt* stmt_ = nullptr;
   const tir::Block* reduction_ = nullptr;
   size_t reduction_depth_ = kNoReduction;  // the number of loops around those of a reduction
