@@ -226,7 +226,6 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   const bool overflows = random.form == InputForm::kMask && !(IsFinite(trial.outcome) && IsFinite(after));
   const bool only_finite = mode.only_finite || !kinds_.non_finite;
   if (only_finite && (random.values == InputValues::kNonFinite || overflows)) return true;
-  if (mode.only_finite && !IsFinite(trial.outcome)) return true;
   OutcomeComparison comparison = CompareOutcomes(after, trial.outcome, mode.is_narrower, tolerance);
   if (!comparison.differences.empty() && mode.changes_mode) {
     result.not_compared =

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "analysis/tir/races/allocations.h"
@@ -33,6 +34,12 @@ struct Region {
   std::vector<Reach> head;
   std::vector<Reach> tail;
 };
+
+bool IsAtomic(const tir::Call& call) {
+  if (IsOp(call.op, op::kTirAtomicAdd)) return true;
+  const auto* name = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
+  return IsOp(call.op, op::kTirCallExtern) && name && name->value.starts_with("atomic");
+}
 
 void Append(std::vector<Reach>& to, const std::vector<Reach>& from) { to.insert(to.end(), from.begin(), from.end()); }
 
@@ -124,7 +131,9 @@ class Collector : public tir::StmtExprVisitor {
       allocations_.AddOfBlock(buffer->data, path_.size());
     }
     for (const tir::MatchBufferRegion* match : block.match_buffers) {
-      if (kernel_) kernel_->unknown.push_back({match, "parts of buffers under another name are not modelled"});
+      Part part = {.whole = match->source->buffer};
+      for (const tir::Range* range : match->source->region) part.begin.push_back(Value(range->min));
+      parts_of_[match->buffer] = std::move(part);
     }
     Guarded(Value(realize->predicate), [&] {
       if (block.init) VisitStmt(block.init);
@@ -366,7 +375,25 @@ class Collector : public tir::StmtExprVisitor {
       if (scalar) access.indices.push_back(scalar);
       if (!scalar) access.unknown = "the index of a vector is not a ramp";
     }
+    if (access.unknown.empty()) FindWhole(access);
     return access;
+  }
+
+  // An element of a part of a buffer under another name becomes one of the buffer. The part may lack first dimensions.
+  void FindWhole(Access& access) {
+    for (auto part = parts_of_.find(access.buffer); part != parts_of_.end(); part = parts_of_.find(access.buffer)) {
+      std::vector<const PrimExpr*> indices = part->second.begin;
+      if (access.indices.size() > indices.size()) {
+        access.unknown = "a part of a buffer has more dimensions than the buffer";
+        return;
+      }
+      const size_t first = indices.size() - access.indices.size();
+      for (size_t i = 0; i < access.indices.size(); ++i)
+        indices[first + i] = make_.Add(indices[first + i], access.indices[i]);
+      access.indices = std::move(indices);
+      access.buffer = part->second.whole;
+      access.data = access.buffer->data;
+    }
   }
 
   // The index of one lane.
@@ -451,18 +478,17 @@ class Collector : public tir::StmtExprVisitor {
     }
   }
 
-  static bool IsAtomic(const tir::Call& call) {
-    if (IsOp(call.op, op::kTirAtomicAdd)) return true;
-    const auto* name = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
-    return IsOp(call.op, op::kTirCallExtern) && name && name->value.starts_with("atomic");
-  }
-
   const Barriers barriers_;
   const bool barriers_to_come_;
   Workspace& workspace_;
   const arith::PrimBuilder make_;
   Accesses result_;
   Allocations allocations_{result_.loops};
+  struct Part {
+    const tir::Buffer* whole;
+    std::vector<const PrimExpr*> begin = {};
+  };
+  std::map<const tir::Buffer*, Part> parts_of_;  // buffers that are parts of others under another name
   Kernel* kernel_ = nullptr;
   Region region_;
   std::vector<uint32_t> path_;
