@@ -141,7 +141,7 @@ Status InterestingnessTest::RunAndCheck(Module module, const Pass& pass, PassCon
   std::shared_ptr<RaceCheck> races;
   if (request_.check == BisectRequest::Check::Races) {
     const auto audit = std::make_shared<ChangeAudit>();
-    races = std::make_shared<RaceCheck>(RaceOptions(), &pass, audit, compiler_.diagnostics());
+    races = std::make_shared<RaceCheck>(&pass, audit, compiler_.diagnostics());
     context.instruments.push_back(audit);
     context.instruments.push_back(races);
   }
@@ -168,7 +168,7 @@ Status InterestingnessTest::RunAndCheck(Module module, const Pass& pass, PassCon
     if (must_compare && !not_compared.empty()) return Error{kCannotSay, CannotSay(not_compared)};
     return {};
   }
-  if (races) return races->Check(result.module);
+  if (races) return races->Check(result.module, RaceOptions());
   return request_.check == BisectRequest::Check::Command ? RunCommand(result.module) : Status();
 }
 

@@ -19,7 +19,7 @@ ChecksOfEachPass MakeChecksOfEachPass(CompilerInstance& compiler, const Pass* pi
           .after = {std::make_shared<VerifyEach>(compiler.verify_options(), audit, diagnostics),
                     std::make_shared<PropertyAudit>(is_set, diagnostics),
                     std::make_shared<RoundTripAudit>(audit, compiler.threads(), diagnostics),
-                    std::make_shared<RaceCheck>(kCheapRaceOptions, pipeline, audit, diagnostics)}};
+                    std::make_shared<RaceCheck>(pipeline, audit, diagnostics)}};
 }
 
 }  // namespace iropt

@@ -16,6 +16,8 @@ namespace iropt {
 
 namespace {
 
+constexpr RaceOptions kCheapRaceOptions = {.max_values = 1 << 12, .solver_limit = 0};
+
 constexpr std::string_view kMakesBarriers = "tir.ThreadSync";
 
 int CountBarrierPasses(const Pass& pass) {
@@ -47,10 +49,8 @@ bool AnyInKernels(const Module& module, FunctionRef<bool(const tir::Stmt*)> hold
 
 }  // namespace
 
-RaceCheck::RaceCheck(const RaceOptions& limits, const Pass* pipeline, std::shared_ptr<const ChangeAudit> audit,
-                     DiagnosticEngine& diagnostics)
+RaceCheck::RaceCheck(const Pass* pipeline, std::shared_ptr<const ChangeAudit> audit, DiagnosticEngine& diagnostics)
     : PassInstrument("race-check"),
-      limits_(limits),
       has_passes_(pipeline != nullptr),
       barrier_passes_(pipeline == nullptr ? 0 : CountBarrierPasses(*pipeline)),
       audit_(std::move(audit)),
@@ -84,15 +84,15 @@ bool RaceCheck::AreBarriersToCome(std::string_view function, const BarrierRuns& 
 
 // Calls `handle` with what is found in each PrimFunc that the other module does not have with the same barriers.
 template <class Handle>
-void RaceCheck::FindIn(const Module& module, const Module& except, const BarrierRuns& runs, bool has_barriers,
-                       Handle&& handle) const {
+void RaceCheck::FindIn(const Module& module, const Module& except, const RaceOptions& limits, const BarrierRuns& runs,
+                       bool has_barriers, Handle&& handle) const {
   for (const ModuleEntry& entry : module.functions()) {
     const auto* func = As<PrimFunc>(entry.func);
     if (func == nullptr || !HasConcurrency(*func)) continue;
     const std::string_view name = entry.var->name;
     const bool has_same_barriers = AreBarriersToCome(name, runs_) == AreBarriersToCome(name, runs_before_);
     if (has_same_barriers && Contains(except, func)) continue;
-    RaceOptions options = limits_;
+    RaceOptions options = limits;
     options.barriers_to_come = !has_barriers || AreBarriersToCome(name, runs);
     // Findings refer to nodes of the function, not to those that are made on the way.
     Workspace workspace(module, entry.storage);
@@ -112,13 +112,13 @@ Status RaceCheck::RunAfterPass(const Module& module, const PassInfo& info, PassO
   had_barriers_ = had_barriers_ || barrier_passes_ != 0 || AnyInKernels(before, IsBarrier);
   DiagnosticBuffer buffer;
   DiagnosticEngine found(&buffer);
-  FindIn(module, before, runs_, had_barriers_, [&](std::vector<RaceFinding> findings) {
+  FindIn(module, before, kCheapRaceOptions, runs_, had_barriers_, [&](std::vector<RaceFinding> findings) {
     std::erase_if(findings, [](const RaceFinding& finding) { return !IsRace(finding); });
     ReportRaces(std::move(findings), found);
   });
   if (!found.has_errors()) return {};
   bool was_free_of_races = true;
-  FindIn(before, module, runs_before_, had_barriers_,
+  FindIn(before, module, kCheapRaceOptions, runs_before_, had_barriers_,
          [&](const std::vector<RaceFinding>& findings) { was_free_of_races &= findings.empty(); });
   if (!was_free_of_races) return {};
   diagnostics_.Error({}, "race", fmt::format("pass '{}' made a race", info.name));
@@ -126,10 +126,10 @@ Status RaceCheck::RunAfterPass(const Module& module, const PassInfo& info, PassO
   return Failure{ErrorCode::Rejected};
 }
 
-Status RaceCheck::Check(const Module& module) const {
+Status RaceCheck::Check(const Module& module, const RaceOptions& limits) const {
   DiagnosticBuffer buffer;
   DiagnosticEngine found(&buffer);
-  FindIn(module, Module(), runs_, /*has_barriers=*/true,
+  FindIn(module, Module(), limits, runs_, /*has_barriers=*/true,
          [&](std::vector<RaceFinding> findings) { ReportRaces(std::move(findings), found); });
   if (has_passes_) {
     ReportWithPlaces(buffer, module, diagnostics_);

@@ -27,12 +27,14 @@ class SemanticListener : public RunListener {
 
 class RaceListener : public RunListener {
  public:
-  explicit RaceListener(std::shared_ptr<const RaceCheck> check) : check_(std::move(check)) {}
+  RaceListener(std::shared_ptr<const RaceCheck> check, const RaceOptions& limits)
+      : check_(std::move(check)), limits_(limits) {}
 
-  Status CheckResult(const Module& module) override { return check_->Check(module); }
+  Status CheckResult(const Module& module) override { return check_->Check(module, limits_); }
 
  private:
-  std::shared_ptr<const RaceCheck> check_;
+  const std::shared_ptr<const RaceCheck> check_;
+  const RaceOptions limits_;
 };
 
 LoopMode ModeOf(instrument_options::CheckSemantics::Loops loops) {
@@ -101,10 +103,9 @@ Status MakeVerifyRaces(const CheckedOptions& options, InstrumentSetup& setup) {
                               .solver_limit = static_cast<uint64_t>(*given.solver_limit)};
   const auto audit = std::make_shared<ChangeAudit>();
   setup.AddIn(InstrumentPhase::Before, audit);
-  const auto check =
-      std::make_shared<RaceCheck>(limits, setup.pipeline().pass(), audit, setup.compiler().diagnostics());
+  const auto check = std::make_shared<RaceCheck>(setup.pipeline().pass(), audit, setup.compiler().diagnostics());
   setup.Add(check);
-  setup.Listen(std::make_shared<RaceListener>(check));
+  setup.Listen(std::make_shared<RaceListener>(check, limits));
   return {};
 }
 
