@@ -190,13 +190,21 @@ void PlaceEnds(std::span<T> elements, DataType dtype, const RandomOptions& optio
     elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
 }
 
+// -infinity or the least finite float. Where numbers are to be changed a little, it is one that is as good as it in a
+// mask but does not overflow in sums and products: what depends on that depends on the order of sums, too.
+double LeastOfMask(DataType dtype, const RandomOptions& options) {
+  if (options.values == InputValues::kNonFinite) return -std::numeric_limits<double>::infinity();
+  const double least = -GreatestFinite(dtype).value_or(1);
+  if (options.perturbation == 0) return least;
+  return least * (dtype.bits < 32 && dtype.code != TypeCode::kBFloat ? 0x1p-6 : 0x1p-64);
+}
+
 // A mask by rows: all of the first, third, ... row and some of the elements of the others are the least number, of
-// floats -infinity or the least finite one; the rest is 0, the greatest number of an integer dtype.
+// floats `least`; the rest is 0, the greatest number of an integer dtype.
 template <class T>
-void FillMask(std::span<T> elements, DataType dtype, size_t row, bool is_finite, RandomSource& random) {
+void FillMask(std::span<T> elements, DataType dtype, size_t row, double least, RandomSource& random) {
   const auto store = [&](bool is_least) {
     if constexpr (std::is_floating_point_v<MathOf<T>>) {
-      const double least = is_finite ? -GreatestFinite(dtype).value_or(1) : -std::numeric_limits<double>::infinity();
       return Element<T>::Store(static_cast<MathOf<T>>(is_least ? least : 0));
     } else {
       return Element<T>::Store(static_cast<MathOf<T>>(is_least ? LeastInteger(dtype) : MostInteger(dtype)));
@@ -220,6 +228,16 @@ void Perturb(std::span<T> elements, DataType dtype, RandomSource& random) {
   }
 }
 
+// Changes the last bits of floats, if numbers are to be changed, so that equal ones differ.
+template <class T>
+void ChangeLastBits(std::span<T> elements, DataType dtype, const RandomOptions& options, RandomSource& random) {
+  if constexpr (std::is_floating_point_v<MathOf<T>>) {
+    if (options.perturbation == 0) return;
+    RandomSource changes(HashCombine(options.perturbation, random.Next()));
+    Perturb(elements, dtype, changes);
+  }
+}
+
 }  // namespace
 
 RandomSource RandomSourceOf(const EntryInput& input, uint64_t seed) {
@@ -233,7 +251,8 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
     const InputForm form = dtype.is_floating() ? options.form : options.integer_form;
     if (form == InputForm::kMask && !dtype.is_bool()) {
       const size_t row = dims.empty() || dims.back() < 1 ? 1 : static_cast<size_t>(dims.back());
-      return FillMask(tensor->MutableAs<T>(), dtype, row, options.values != InputValues::kNonFinite, random);
+      FillMask(tensor->MutableAs<T>(), dtype, row, LeastOfMask(dtype, options), random);
+      return ChangeLastBits(tensor->MutableAs<T>(), dtype, options, random);
     }
     if (form == InputForm::kEqual && !dtype.is_bool())
       return FillEqual(tensor->MutableAs<T>(), dtype, options.takes_least, random);
@@ -248,11 +267,8 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
       PlaceEnds(tensor->MutableAs<T>(), dtype, options, random);
     if constexpr (std::is_floating_point_v<MathOf<T>>) {
       if (options.values == InputValues::kNonFinite) PlaceNonFinite(tensor->MutableAs<T>(), random);
-      if (options.perturbation != 0) {
-        RandomSource changes(HashCombine(options.perturbation, random.Next()));
-        Perturb(tensor->MutableAs<T>(), dtype, changes);
-      }
     }
+    ChangeLastBits(tensor->MutableAs<T>(), dtype, options, random);
   });
   return tensor;
 }
