@@ -93,6 +93,12 @@ def binding_chain(k):
     return [f"x{k}: T.int32 = " + (f"x{k - 1} + p" if k else "m"), f"A[x{k}] = B[{k}]"]
 
 
+def binding_pairs(k):
+    """Values that use the two before: written out, they would double at every step."""
+    value = f"x{k - 1} + T.min(x{k - 2}, x{k - 1})" if k > 1 else f"m + {k}"
+    return [f"x{k}: T.int32 = {value}", f"A[x{k}] = B[{k}]"]
+
+
 def let_exprs(k):
     return [f"x{k} = T.int32()", f"A[{k}] = B[T.Let(x{k} + x{k} * 2, where={{x{k}: m + {k}}})]"]
 
@@ -462,6 +468,7 @@ KINDS = {
     "lets": chained(lets),
     "repeated_lets": chained(repeated_lets),
     "binding_chain": chained(binding_chain),
+    "binding_pairs": chained(binding_pairs),
     "let_exprs": chained(let_exprs),
     "effects": chained(effects),
     "asserts": chained(asserts),

@@ -41,8 +41,8 @@ BEFORE = {
 OPTIONS = {**passes.OPTIONS, **tir_passes.OPTIONS}
 # Functions of one binding; the other kinds are one function.
 FUNCTIONS = "functions"
-TIR_KINDS = [*tir_passes.COMMON, *gen_prim_func.DEEP, "binding_chain", "conjuncts", "disjuncts", "expression", "index_expression",
-             "params", "one_loop_ifs"]
+TIR_KINDS = [*tir_passes.COMMON, *gen_prim_func.DEEP, "binding_chain", "binding_pairs", "conjuncts", "disjuncts", "expression",
+             "index_expression", "params", "one_loop_ifs"]
 # The text of what is nested grows with the square of the depth.
 DEEP = [*gen_prim_func.DEEP, "deep_ifs"]
 # What may grow faster, with the reason.

@@ -1,5 +1,6 @@
 #include "iropt/arith/mutator.h"
 
+#include "iropt/arith/bind_value.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/thread_axis.h"
@@ -88,7 +89,7 @@ const tir::Stmt* StmtExprMutatorWithAnalyzer::VisitBlock(const tir::Block* block
 const tir::Stmt* StmtExprMutatorWithAnalyzer::VisitLetStmt(const tir::LetStmt* let) {
   tir::LetStmt copy = *let;
   copy.value = VisitExpr(let->value);
-  if (IsPure(copy.value)) analyzer_.Bind(let->var, copy.value);
+  if (IsPure(copy.value)) BindValue(analyzer_, let->var, copy.value);
   copy.body = VisitStmt(let->body);
   return tir::CopyIfChanged(let, copy, workspace());
 }
@@ -141,7 +142,7 @@ const PrimExpr* StmtExprMutatorWithAnalyzer::VisitCall(const tir::Call* call) {
 
 const PrimExpr* StmtExprMutatorWithAnalyzer::VisitLet(const tir::Let* let) {
   const PrimExpr* value = VisitExpr(let->value);
-  if (IsPure(value)) analyzer_.Bind(let->var, value);
+  if (IsPure(value)) BindValue(analyzer_, let->var, value);
   const PrimExpr* body = VisitExpr(let->body);
   return value == let->value && body == let->body ? let : workspace().New<tir::Let>(let->var, value, body);
 }

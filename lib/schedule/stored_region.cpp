@@ -5,6 +5,7 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/tir/uses_any_of.h"
+#include "iropt/ir/tir/written_values.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {
@@ -22,7 +23,8 @@ class StoreFinder : public tir::StmtExprVisitor {
         is_known_(std::move(is_known)),
         analyzer_(state.make(), Analyzer::SymVars::kAny),
         facts_(state.make(), Analyzer::SymVars::kAny),
-        iters_(LoopDomain(block->parent, high, buffer->scope())) {
+        iters_(LoopDomain(block->parent, high, buffer->scope())),
+        values_(state.workspace()) {
     BindShapes(*state.func(), facts_);
     BindLoopsAround(block->parent, facts_);
     for (const Ref* ref = block->parent; ref && ref != high && ref->is_loop(); ref = ref->parent) {
@@ -30,7 +32,7 @@ class StoreFinder : public tir::StmtExprVisitor {
       num_unsure_ += loop.step ? 1 : 0;
       // A condition on a variable with one value is one on the loops further out.
       if (arith::IsInt(loop.extent, 1) && arith::AsInt(loop.min) && iters_.erase(loop.loop_var))
-        values_[loop.loop_var] = loop.min;
+        values_.Bind(loop.loop_var, loop.min);
     }
   }
   std::vector<Box> boxes;
@@ -43,9 +45,9 @@ class StoreFinder : public tir::StmtExprVisitor {
 
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     for (size_t i = 0; i < realize->iter_values.size(); ++i)
-      values_[realize->block->iter_vars[i]->var] = tir::Substitute(realize->iter_values[i], values_, workspace_);
+      values_.Bind(realize->block->iter_vars[i]->var, realize->iter_values[i]);
     const size_t known = conditions_.size();
-    AddConditions(tir::Substitute(realize->predicate, values_, workspace_));
+    AddConditions(values_.Of(realize->predicate));
     VisitBlock(realize->block);
     conditions_.resize(known);
   }
@@ -58,10 +60,11 @@ class StoreFinder : public tir::StmtExprVisitor {
 
   void VisitFor(const tir::For* loop) override {
     const arith::PrimBuilder& make = analyzer_.make();
-    const PrimExpr* min = tir::Substitute(loop->min, values_, workspace_);
-    const PrimExpr* extent = tir::Substitute(loop->extent, values_, workspace_);
+    const PrimExpr* min = values_.Of(loop->min);
+    const PrimExpr* extent = values_.Of(loop->extent);
     const size_t known = conditions_.size();
-    const bool is_unsure = loop->step || tir::UsesAnyOf(iters_, min) || tir::UsesAnyOf(iters_, extent);
+    const bool is_unsure = loop->step || tir::UsesAnyOf(iters_, min) || tir::UsesAnyOf(iters_, extent) ||
+                           values_.UsesUnknown(min) || values_.UsesUnknown(extent);
     num_unsure_ += is_unsure ? 1 : 0;
     AddConditions(make.Binary(NodeKind::kLT, make.Const(0, extent->dtype), extent));
     iters_.insert_or_assign(loop->loop_var, tir::Range(min, extent));
@@ -73,7 +76,7 @@ class StoreFinder : public tir::StmtExprVisitor {
   }
 
   void VisitIfThenElse(const tir::IfThenElse* branch) override {
-    const PrimExpr* condition = tir::Substitute(branch->condition, values_, workspace_);
+    const PrimExpr* condition = values_.Of(branch->condition);
     const size_t known = conditions_.size();
     AddConditions(condition);
     VisitStmt(branch->then_case);
@@ -91,7 +94,7 @@ class StoreFinder : public tir::StmtExprVisitor {
   }
   void VisitLetStmt(const tir::LetStmt* let) override {
     VisitExpr(let->value);
-    values_[let->var] = tir::Substitute(let->value, values_, workspace_);
+    values_.Bind(let->var, let->value);
     VisitStmt(let->body);
   }
 
@@ -128,12 +131,14 @@ class StoreFinder : public tir::StmtExprVisitor {
       }
       if (index->dtype.lanes != 1) return;
       if (!extent) extent = make.Const(1, index->dtype);
-      const PrimExpr* value = tir::Substitute(index, values_, workspace_);
+      const PrimExpr* value = values_.Of(index);
+      if (values_.UsesUnknown(value)) return;
       ranges.push_back(workspace_.New<tir::Range>(value, extent));
       simplified.push_back(workspace_.New<tir::Range>(facts_.Simplify(value), extent));
     }
     const PrimExpr* condition = nullptr;
     for (const PrimExpr* part : conditions_) {
+      if (values_.UsesUnknown(part)) return;
       if (HoldsForEach(part, ranges)) continue;
       if (is_known_ && is_known_(part)) continue;
       if (!tir::UsesAnyOf(iters_, part)) return;
@@ -164,7 +169,7 @@ class StoreFinder : public tir::StmtExprVisitor {
   Analyzer analyzer_;
   Analyzer facts_;  // with the ranges of all loops
   arith::IterRanges iters_;
-  tir::VarValues values_;                    // of axes and of variables of let statements
+  tir::WrittenValues values_;                // of axes and of variables of let statements
   std::vector<const PrimExpr*> conditions_;  // around the statement, in the iterators and the loops further out
   int num_unsure_ = 0;                       // statements around that may not run their bodies for all of their values
 };

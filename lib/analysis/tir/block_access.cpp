@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "iropt/arith/int_set.h"
-#include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/ir/tir/written_values.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
@@ -64,7 +64,8 @@ class AccessDetector : public tir::StmtExprVisitor {
   AccessDetector(const BuffersByPointer& known, Workspace& workspace)
       : known_(known),
         workspace_(workspace),
-        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny),
+        lets_(workspace) {}
 
   void Visit(const tir::Block& block) {
     for (const tir::MatchBufferRegion* match : block.match_buffers) {
@@ -91,8 +92,8 @@ class AccessDetector : public tir::StmtExprVisitor {
     VisitExpr(loop->extent);
     if (loop->step) VisitExpr(loop->step);
     // Nothing outside of the block knows a variable that is bound in it.
-    const PrimExpr* min = Replace(loop->min, lets_);
-    domains_.insert_or_assign(loop->loop_var, IntervalSet::FromRange(min, Replace(loop->extent, lets_), make()));
+    const PrimExpr* min = lets_.Of(loop->min);
+    domains_.insert_or_assign(loop->loop_var, IntervalSet::FromRange(min, lets_.Of(loop->extent), make()));
     VisitStmt(loop->body);
     domains_.erase(loop->loop_var);
   }
@@ -145,34 +146,19 @@ class AccessDetector : public tir::StmtExprVisitor {
   // Visits what a variable is bound in.
   template <class F>
   void WithValue(const tir::Var* var, const PrimExpr* value, F&& visit) {
-    int num_bound = 0;
-    tir::ForEachVar(value, [&](const tir::Var* used) { num_bound += lets_.contains(used); });
-    // Values of values grow exponentially if they have several.
-    const bool is_small = num_bound <= 1;
-    if (is_small) {
-      lets_[var] = Replace(value, lets_);
-    } else {
-      domains_.insert_or_assign(var, IntervalSet::Everything());
-    }
+    const bool is_known = lets_.Bind(var, value);
+    if (!is_known) domains_.insert_or_assign(var, IntervalSet::Everything());
     visit();
-    if (is_small) {
-      lets_.erase(var);
-    } else {
-      domains_.erase(var);
-    }
+    if (!is_known) domains_.erase(var);
+    lets_.Unbind(var);
   }
 
   static Region Whole(const tir::Buffer* buffer) { return Region(buffer->shape.size(), IntervalSet::Everything()); }
 
-  const PrimExpr* Replace(const PrimExpr* e, const tir::VarValues& values) {
-    const auto value = [&](const tir::Var* v) -> const PrimExpr* { return values.Lookup(v); };
-    return values.empty() ? e : tir::Substitute(e, value, workspace_);
-  }
-
   Region Relax(List<const PrimExpr*> indices) {
     Region region;
     region.reserve(indices.size());
-    for (const PrimExpr* index : indices) region.push_back(arith::EvalSet(Replace(index, lets_), domains_, analyzer_));
+    for (const PrimExpr* index : indices) region.push_back(arith::EvalSet(lets_.Of(index), domains_, analyzer_));
     return region;
   }
 
@@ -180,7 +166,7 @@ class AccessDetector : public tir::StmtExprVisitor {
     Region region;
     region.reserve(accessed.region.size());
     for (const tir::Range* range : accessed.region) {
-      const auto outside = [&](const PrimExpr* e) { return Replace(Replace(e, values), lets_); };
+      const auto outside = [&](const PrimExpr* e) { return lets_.Of(tir::Substitute(e, values, workspace_)); };
       const IntervalSet set = IntervalSet::FromRange(outside(range->min), outside(range->extent), make());
       region.push_back(arith::EvalSet(set, domains_, analyzer_));
     }
@@ -213,8 +199,8 @@ class AccessDetector : public tir::StmtExprVisitor {
   Accesses reads_, writes_, opaques_;
   std::vector<const tir::MatchBufferRegion*> matches_;
   LookupMap<const tir::Var*, size_t> match_of_;  // by data pointer, in matches_
-  arith::VarDomains domains_;  // of the enclosing loops, and of variables with other values than lets_
-  tir::VarValues lets_;
+  arith::VarDomains domains_;                    // of the enclosing loops, and of unknown variables of lets_
+  tir::WrittenValues lets_;
 };
 
 // Maps a region of a matched buffer to the source buffer. The source has leading dimensions of one element that the

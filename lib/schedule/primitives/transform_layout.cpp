@@ -17,6 +17,7 @@
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/map_list.h"
 #include "iropt/ir/structural.h"
+#include "iropt/ir/tir/written_values.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
@@ -64,7 +65,7 @@ struct WriteInfo {
 
 class WriteFinder : public tir::StmtExprVisitor {
  public:
-  WriteFinder(const tir::Buffer* buffer, Workspace& workspace) : buffer_(buffer), workspace_(workspace) {}
+  WriteFinder(const tir::Buffer* buffer, Workspace& workspace) : buffer_(buffer), values_(workspace) {}
   std::vector<WriteInfo> writes;
 
   void VisitExpr(const PrimExpr*) override {}
@@ -124,11 +125,11 @@ class WriteFinder : public tir::StmtExprVisitor {
     const std::optional<Depths> depths = DepthsOf(value);
     if (!depths) return;
     depths_[var] = *depths;
-    values_[var] = tir::Substitute(value, values_, workspace_);
+    values_.Bind(var, value);
   }
   void Unbind(const tir::Var* var) {
     depths_.erase(var);
-    values_.erase(var);
+    values_.Unbind(var);
   }
   bool IsRowMajor(const WriteInfo& info) const {
     const List<const PrimExpr*> indices = info.store->indices;
@@ -136,7 +137,7 @@ class WriteFinder : public tir::StmtExprVisitor {
       return false;
     for (size_t i = 0; i < info.loops.size(); ++i) {
       const tir::For& loop = *info.loops[i];
-      if (tir::Substitute(indices[i], values_, workspace_) != loop.loop_var || !arith::IsInt(loop.min, 0) ||
+      if (values_.Of(indices[i]) != loop.loop_var || !arith::IsInt(loop.min, 0) ||
           !DeepEqual(loop.extent, buffer_->shape[i]) || loop.for_kind != tir::ForKind::kSerial)
         return false;
     }
@@ -144,11 +145,10 @@ class WriteFinder : public tir::StmtExprVisitor {
   }
 
   const tir::Buffer* buffer_;
-  Workspace& workspace_;
   std::vector<const tir::For*> loops_;
   const tir::BlockRealize* realize_ = nullptr;
   LookupMap<const tir::Var*, Depths> depths_;
-  tir::VarValues values_;
+  tir::WrittenValues values_;
 };
 
 // Makes the body of a row-major loop nest one over the new positions.

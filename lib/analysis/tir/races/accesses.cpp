@@ -9,10 +9,10 @@
 #include "analysis/tir/races/allocations.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
-#include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/ir/tir/written_values.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
@@ -51,7 +51,11 @@ std::vector<Reach> InRound(std::vector<Reach> reaches, uint32_t loop, Round roun
 class Collector : public tir::StmtExprVisitor {
  public:
   Collector(Barriers barriers, bool barriers_to_come, Workspace& workspace)
-      : barriers_(barriers), barriers_to_come_(barriers_to_come), workspace_(workspace), make_(workspace) {}
+      : barriers_(barriers),
+        barriers_to_come_(barriers_to_come),
+        workspace_(workspace),
+        make_(workspace),
+        values_(workspace) {}
 
   Accesses Collect(const PrimFunc& func) {
     for (const tir::Buffer* buffer : func.param_buffers) {
@@ -120,7 +124,7 @@ class Collector : public tir::StmtExprVisitor {
       const tir::IterVar& axis = *block.iter_vars[i];
       const PrimExpr* value = Value(realize->iter_values[i]);
       accumulates |= axis.iter_type == tir::IterVarType::kCommReduce && tir::UsesAnyOf(axes_, value);
-      values_[axis.var] = value;
+      Bind(axis.var, realize->iter_values[i]);
     }
     const tir::Block* outer = reduction_;
     const size_t outer_depth = reduction_depth_;
@@ -201,22 +205,9 @@ class Collector : public tir::StmtExprVisitor {
   }
 
  private:
-  const PrimExpr* Value(const PrimExpr* expr) { return tir::Substitute(expr, values_, workspace_); }
-
-  // Values of values grow exponentially if they use several of these.
+  const PrimExpr* Value(const PrimExpr* expr) const { return values_.Of(expr); }
   void Bind(const tir::Var* var, const PrimExpr* value) {
-    constexpr size_t kMaxParts = 256;
-    size_t parts = 0;
-    tir::ForEachVar(value, [&](const tir::Var* used) {
-      const size_t* known = parts_.Find(used);
-      parts = std::min(parts + (known ? *known : 1), kMaxParts + 1);
-    });
-    parts_[var] = parts;
-    if (parts > kMaxParts) {
-      too_big_ = "a value has too many parts";
-    } else {
-      values_[var] = Value(value);
-    }
+    if (!values_.Bind(var, value)) too_big_ = "a value has too many parts";
   }
 
   template <class F>
@@ -493,11 +484,10 @@ class Collector : public tir::StmtExprVisitor {
   Region region_;
   std::vector<uint32_t> path_;
   std::vector<const PrimExpr*> guards_;
-  tir::VarValues values_;                     // of bindings and of the axes of blocks
-  LookupMap<const tir::Var*, size_t> parts_;  // of bindings: the variables in their values
-  std::string_view too_big_;                  // why accesses are not known from now on
-  LookupSet<const tir::Var*> axes_;           // of threads
-  LookupSet<const tir::Var*> known_data_;     // pointers to memory of their own
+  tir::WrittenValues values_;              // of bindings and of the axes of blocks
+  std::string_view too_big_;               // why accesses are not known from now on
+  LookupSet<const tir::Var*> axes_;        // of threads
+  LookupSet<const tir::Var*> known_data_;  // pointers to memory of their own
   const tir::Stmt* stmt_ = nullptr;
   const tir::Block* reduction_ = nullptr;
   size_t reduction_depth_ = kNoReduction;  // the number of loops around those of a reduction

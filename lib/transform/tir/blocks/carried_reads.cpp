@@ -10,6 +10,7 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/ir/tir/written_values.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt {
@@ -44,12 +45,15 @@ class AccessFinder : public tir::StmtExprVisitor {
  public:
   AccessFinder(const tir::For& loop, std::span<const tir::For* const> outer, Workspace& workspace,
                arith::Analyzer& analyzer)
-      : loop_(loop), workspace_(workspace), analyzer_(analyzer) {
+      : loop_(loop), analyzer_(analyzer), values_(workspace) {
     for (const tir::For* around : outer) analyzer_.Bind(around->loop_var, around->min, around->extent);
     VisitStmt(loop.body);
   }
 
   LookupMap<const tir::Var*, Accesses> found;  // by data pointer
+
+  // Returns whether the index of an access may depend on the loop in other ways than it says.
+  bool IsUnknown(const PrimExpr* index) const { return values_.UsesUnknown(index); }
 
  protected:
   void VisitFor(const tir::For* loop) override {
@@ -77,10 +81,10 @@ class AccessFinder : public tir::StmtExprVisitor {
     for (const PrimExpr* value : realize->iter_values) VisitExpr(value);
     const tir::Block& block = *realize->block;
     for (uint32_t i = 0; i < block.iter_vars.size() && i < realize->iter_values.size(); ++i) {
-      const PrimExpr* value = OfLoops(realize->iter_values[i]);
-      values_[block.iter_vars[i]->var] = value;
+      const PrimExpr* value = values_.Of(realize->iter_values[i]);
+      values_.Bind(block.iter_vars[i]->var, realize->iter_values[i]);
       const bool begins = block.iter_vars[i]->iter_type == tir::IterVarType::kCommReduce && block.iter_vars[i]->dom &&
-                          !tir::UsesVar(value, loop_.loop_var);
+                          !tir::UsesVar(value, loop_.loop_var) && !IsUnknown(value);
       if (begins) first_of_[block.iter_vars[i]->var] = block.iter_vars[i]->dom->min;
     }
     for (const tir::MatchBufferRegion* match : block.match_buffers) found[match->source->buffer->data].is_opaque = true;
@@ -91,7 +95,11 @@ class AccessFinder : public tir::StmtExprVisitor {
   }
   void VisitLetStmt(const tir::LetStmt* let) override {
     VisitExpr(let->value);
-    if (arith::IsIndexType(let->value->dtype)) values_[let->var] = OfLoops(let->value);
+    if (arith::IsIndexType(let->value->dtype)) {
+      values_.Bind(let->var, let->value);
+    } else {
+      values_.BindUnknown(let->var);
+    }
     VisitStmt(let->body);
   }
   void VisitBufferStore(const tir::BufferStore* store) override {
@@ -119,11 +127,9 @@ class AccessFinder : public tir::StmtExprVisitor {
     accesses.is_opaque |= &buffer != accesses.buffer || accesses.list.size() == kMaxAccesses;
     if (accesses.is_opaque) return;
     Access access{is_store, {}, path_};
-    for (const PrimExpr* index : indices) access.indices.push_back(OfLoops(index));
+    for (const PrimExpr* index : indices) access.indices.push_back(values_.Of(index));
     accesses.list.push_back(std::move(access));
   }
-
-  const PrimExpr* OfLoops(const PrimExpr* value) { return tir::Substitute(value, values_, workspace_); }
 
   // Returns whether the condition says that all axes that it uses have their first values, and these are axes of a
   // reduction that the iteration runs as a whole: what is stored there is stored before all else in the reduction.
@@ -137,10 +143,9 @@ class AccessFinder : public tir::StmtExprVisitor {
   }
 
   const tir::For& loop_;
-  Workspace& workspace_;
   arith::Analyzer& analyzer_;
   std::vector<Step> path_;
-  tir::VarValues values_;                                 // of axes and bindings, by loop variables
+  tir::WrittenValues values_;                             // of axes and bindings, by loop variables
   LookupMap<const tir::Var*, const PrimExpr*> first_of_;  // of axes of reductions
 };
 
@@ -190,7 +195,7 @@ class CarriedReads::InLoop {
     const PrimExpr* origin = nullptr;
     for (const Access& access : accesses_) {
       const PrimExpr* index = access.indices[dim];
-      if (!index->dtype.is_scalar()) return false;
+      if (!index->dtype.is_scalar() || finder_.IsUnknown(index)) return false;
       const PrimExpr* rest = At(index, make().Const(0, loop_.loop_var->dtype));
       const PrimExpr* next = At(index, make().Add(loop_.loop_var, make().Const(1, loop_.loop_var->dtype)));
       const int64_t* distance = arith::AsInt(analyzer_.Simplify(make().Sub(next, index)));

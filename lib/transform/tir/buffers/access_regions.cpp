@@ -8,9 +8,9 @@
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/iter_map.h"
 #include "iropt/arith/side_effect.h"
-#include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/ir/tir/written_values.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
@@ -74,9 +74,9 @@ class RegionCollector : public tir::StmtExprVisitor {
  public:
   RegionCollector(const PrimFunc& func, bool in_bound, Workspace& workspace)
       : in_bound_(in_bound),
-        workspace_(workspace),
         analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny),
-        sizes_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {
+        sizes_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny),
+        bound_(workspace) {
     for (const tir::Buffer* buffer : func.param_buffers) {
       if (!buffer) continue;
       for (const PrimExpr* dim : buffer->shape) sizes_.MarkNonNegative(dim);
@@ -234,27 +234,19 @@ class RegionCollector : public tir::StmtExprVisitor {
   template <class F>
   void WhereBound(const tir::Var* var, const PrimExpr* value, F&& visit) {
     const bool is_index = arith::IsIndexType(value->dtype);
-    int num_bound = 0;
-    tir::ForEachVar(value, [&](const tir::Var* used) { num_bound += bound_.contains(used); });
-    if (num_bound > 1) {
-      // Values of values grow exponentially if they have several.
-      domains_.insert_or_assign(var, IntervalSet::Everything());
-      was_bound_.insert(var);
-      visit();
-      domains_.erase(var);
-      return;
-    }
     // A value may use variables that are bound around it.
-    value = tir::Substitute(value, bound_, workspace_);
-    if (is_index) {
+    const bool is_known = bound_.Bind(var, value);
+    if (!is_known) {
+      domains_.insert_or_assign(var, IntervalSet::Everything());
+    } else if (is_index) {
+      value = bound_.Of(var);
       if (arith::IsPure(value)) analyzer_.Bind(var, value);
       domains_.insert_or_assign(var, IntervalSet::Point(value));
     }
-    bound_[var] = value;
     was_bound_.insert(var);
     visit();
-    bound_.erase(var);
-    if (is_index) domains_.erase(var);
+    bound_.Unbind(var);
+    if (is_index || !is_known) domains_.erase(var);
   }
 
   // visit() with what the condition says about the iterators: bounds of single ones, otherwise as it is.
@@ -422,7 +414,7 @@ class RegionCollector : public tir::StmtExprVisitor {
 
   // Returns whether the expression uses a variable whose binding has ended.
   bool IsBoundInside(const PrimExpr* e) const {
-    return tir::UsesVar(e, [this](const tir::Var* var) { return was_bound_.contains(var) && !bound_.contains(var); });
+    return tir::UsesVar(e, [this](const tir::Var* var) { return was_bound_.contains(var) && !bound_.IsKnown(var); });
   }
 
   tir::Range Cover(const IntervalSet& set, const PrimExpr* dim) {
@@ -452,10 +444,9 @@ class RegionCollector : public tir::StmtExprVisitor {
   }
 
   const bool in_bound_;
-  Workspace& workspace_;
   arith::Analyzer analyzer_;
-  arith::Analyzer sizes_;  // knows that those of parameters are not negative
-  tir::VarValues bound_;   // the values of the variables in scope, by what is bound outside of them
+  arith::Analyzer sizes_;     // knows that those of parameters are not negative
+  tir::WrittenValues bound_;  // of the variables in scope
   LookupSet<const tir::Var*> was_bound_;
   ViewCollector views_;
   std::vector<Iterator> iterators_;

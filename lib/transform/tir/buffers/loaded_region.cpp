@@ -6,6 +6,7 @@
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/ir/tir/written_values.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
@@ -18,7 +19,8 @@ using arith::IntervalSet;
 
 class LoadCollector : public tir::StmtExprVisitor {
  public:
-  LoadCollector(const tir::Buffer* buffer, arith::Analyzer& analyzer) : buffer_(buffer), analyzer_(analyzer) {}
+  LoadCollector(const tir::Buffer* buffer, arith::Analyzer& analyzer, Workspace& workspace)
+      : buffer_(buffer), analyzer_(analyzer), values_(workspace) {}
 
   std::vector<IntervalSet> region;
 
@@ -101,6 +103,11 @@ class LoadCollector : public tir::StmtExprVisitor {
   }
   void BindValue(const tir::Var* var, const PrimExpr* value) {
     if (!arith::IsIndexType(value->dtype)) return;
+    // The sets of values have about as many parts as these.
+    if (!values_.Bind(var, value)) {
+      domains_.insert_or_assign(var, IntervalSet::Everything());
+      return;
+    }
     if (arith::IsPure(value)) analyzer_.Bind(var, value);
     domains_.insert_or_assign(var, arith::EvalSet(value, domains_, analyzer_));
   }
@@ -174,6 +181,7 @@ class LoadCollector : public tir::StmtExprVisitor {
 
   const tir::Buffer* buffer_;
   arith::Analyzer& analyzer_;
+  tir::WrittenValues values_;
   arith::VarDomains domains_;
   const arith::VarDomains no_domains_;
 };
@@ -181,8 +189,8 @@ class LoadCollector : public tir::StmtExprVisitor {
 }  // namespace
 
 std::vector<arith::IntervalSet> LoadedRegion(const tir::Stmt* stmt, const tir::Buffer* buffer,
-                                             arith::Analyzer& analyzer) {
-  LoadCollector collector(buffer, analyzer);
+                                             arith::Analyzer& analyzer, Workspace& workspace) {
+  LoadCollector collector(buffer, analyzer, workspace);
   collector.VisitStmt(stmt);
   return std::move(collector.region);
 }

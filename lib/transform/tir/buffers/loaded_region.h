@@ -15,6 +15,6 @@ namespace iropt {
 //
 // Source: TVM 0.18's arith::DomainTouched.
 std::vector<arith::IntervalSet> LoadedRegion(const tir::Stmt* stmt, const tir::Buffer* buffer,
-                                             arith::Analyzer& analyzer);
+                                             arith::Analyzer& analyzer, Workspace& workspace);
 
 }  // namespace iropt

@@ -89,7 +89,7 @@ class PrefetchInjector : public tir::StmtExprMutator {
     lanes.erase(var);
     arith::Analyzer analyzer(make_, arith::Analyzer::SymVars::kAny);
     std::vector<const tir::Range*> bounds;
-    for (const IntervalSet& loaded : LoadedRegion(body, &buffer, analyzer)) {
+    for (const IntervalSet& loaded : LoadedRegion(body, &buffer, analyzer, workspace())) {
       if (!loaded.is_bounded()) return std::nullopt;
       const tir::Range now = arith::CoverRange(loaded, {loaded.min(), loaded.min()}, analyzer);
       // TVM replaces the variable by itself and the distance as often as it relaxes variables, and once more in the

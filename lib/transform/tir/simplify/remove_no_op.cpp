@@ -19,6 +19,7 @@
 #include "buffer_facts_mutator.h"
 #include "configs/tir.RemoveNoOp.h"
 #include "function_passes.h"
+#include "iropt/arith/bind_value.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/copy_if_changed.h"
@@ -106,7 +107,7 @@ class NoOpRemover : public BufferFactsMutator {
     // A pointer may refer to memory that has another name.
     if (facts_ && let->var->dtype.is_handle()) return VisitWithoutFacts(let);
     const bool pure = arith::IsPure(let->value);
-    if (pure && let->value->dtype.is_integer()) analyzer_.Bind(let->var, let->value);
+    if (pure && let->value->dtype.is_integer()) BindValue(analyzer_, let->var, let->value);
     const tir::Stmt* body = VisitStmt(let->body);
     if (!keeps_definitions_ && IsEmpty(body)) return EffectOf({let->value});
     if (keeps_definitions_ || uses_.Has(let->var)) {

@@ -27,6 +27,7 @@
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/thread_axis.h"
+#include "iropt/ir/tir/written_values.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -232,10 +233,9 @@ class StmtSimplifier : public BufferFactsMutator {
   static bool IsInlined(const PrimExpr* value, const PrimExpr* simple) {
     if (value->kind == NodeKind::kIntImm || value->kind == NodeKind::kFloatImm || Is<tir::Var>(value)) return true;
     if (!value->dtype.is_int() || !arith::IsPure(value)) return false;
-    constexpr size_t kMaxNodes = 1000;
-    size_t nodes = 0;
-    tir::PostOrderVisit(simple, [&](const Node*) { ++nodes; });
-    return nodes <= kMaxNodes;
+    size_t parts = 0;
+    tir::PostOrderVisit(simple, [&](const Node*) { ++parts; });
+    return parts <= tir::WrittenValues::kMaxParts;
   }
 
   static bool IsKnownScalar(const PrimExpr* value) { return !value->dtype.is_handle() && arith::IsPure(value); }
