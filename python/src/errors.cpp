@@ -1,18 +1,42 @@
 #include "errors.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "iropt/diag/consumers.h"
+#include "iropt/ir/assertion.h"
 #include "iropt/support/file.h"
 
 namespace iropt::python {
 
 namespace {
 
-// Lives as long as the interpreter.
+// They live as long as the interpreter.
 PyObject* error_class = nullptr;
+PyObject* type_error_class = nullptr;
+PyObject* assertion_error_class = nullptr;
+
+// Returns whether a diagnostic says that an argument is not one that the operator or the function takes.
+bool IsAboutArguments(const Diagnostic& diagnostic) {
+  constexpr std::string_view kKinds[] = {"type-inference", "missing-argument", "too-many-arguments",
+                                         "unknown-argument"};
+  return std::ranges::find(kKinds, diagnostic.kind) != std::end(kKinds);
+}
+
+// The class of an error by what was reported and its text.
+PyObject* ClassOf(std::span<const Diagnostic> reported, std::string_view text) {
+  if (std::ranges::any_of(reported, IsAboutArguments)) return type_error_class;
+  return text.find(kAssertionFailed) != text.npos ? assertion_error_class : error_class;
+}
+
+PyObject* MakeClass(const char* name, const char* doc, const py::tuple& bases) {
+  PyObject* made = PyErr_NewExceptionWithDoc(name, doc, bases.ptr(), nullptr);
+  if (made == nullptr) throw py::error_already_set();
+  return made;
+}
 
 py::object PlaceOf(const SourceManager& sources, SourceSpan span) {
   if (!span.known()) return py::none();
@@ -62,14 +86,14 @@ void Log::Throw(const iropt::Error& error) const {
   std::string text = Text();
   if (!error.reported()) text = text.empty() ? error.message : error.message + "\n" + text;
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  const auto type = py::reinterpret_borrow<py::object>(error_class);
+  const auto reported = std::span(buffer_.diagnostics()).subspan(first_);
+  const auto type = py::reinterpret_borrow<py::object>(ClassOf(reported, text));
   const py::object raised = type(text);
   py::list diagnostics;
-  for (const Diagnostic& diagnostic : std::span(buffer_.diagnostics()).subspan(first_))
-    diagnostics.append(ToDict(diagnostic, sources_));
+  for (const Diagnostic& diagnostic : reported) diagnostics.append(ToDict(diagnostic, sources_));
   raised.attr("diagnostics") = diagnostics;
   raised.attr("code") = ExitCode(error.code);
-  PyErr_SetObject(error_class, raised.ptr());
+  PyErr_SetObject(type.ptr(), raised.ptr());
   throw py::error_already_set();
 }
 
@@ -91,13 +115,21 @@ void Log::CheckNewErrors() {
 void AddErrors(py::module_& m) {
   // Many errors are about a value that the caller gave, and programs for TVM expect a ValueError for some of them.
   const py::tuple bases = py::make_tuple(py::handle(PyExc_RuntimeError), py::handle(PyExc_ValueError));
-  error_class = PyErr_NewExceptionWithDoc(
+  error_class = MakeClass(
       "iropt.Error",
       "An error of the library. `diagnostics` has what was reported, each with severity, kind, message, place, notes "
       "and fix_its; `code` is the exit code that the command line ends with.",
-      bases.ptr(), nullptr);
-  if (error_class == nullptr) throw py::error_already_set();
+      bases);
+  // Programs for TVM expect a TypeError or an AssertionError for these.
+  const py::handle error = error_class;
+  type_error_class =
+      MakeClass("iropt.ArgumentError", "An argument that an operator or a function does not take.",
+                py::make_tuple(error, py::handle(PyExc_TypeError)));
+  assertion_error_class = MakeClass("iropt.AssertionFailure", "An assertion of a program that does not hold.",
+                                    py::make_tuple(error, py::handle(PyExc_AssertionError)));
   m.add_object("Error", error_class);
+  m.add_object("ArgumentError", type_error_class);
+  m.add_object("AssertionFailure", assertion_error_class);
 }
 
 }  // namespace iropt::python

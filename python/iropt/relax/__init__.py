@@ -13,7 +13,7 @@ from . import analysis, transform, utils  # noqa: F401
 _script_prefix_ = "R"
 _RUNNING = ("Executable", "VMExecutable", "VirtualMachine", "build", "vm", "get_pipeline", "get_default_pipeline",
             "register_pipeline")
-_PACKAGES = ("dpl", "backend", "frontend")
+_PACKAGES = ("dpl", "backend", "frontend", "testing", "training")
 
 
 @_newer.keywords

@@ -24,7 +24,7 @@ mutator = visitor
 class _Functor:
     def visit_expr(self, expr):
         """Calls the method for the kind of the expression."""
-        method = _METHODS.get(type(expr))
+        method = next((_METHODS[cls] for cls in type(expr).__mro__ if cls in _METHODS), None)
         if method is None:
             return expr if isinstance(self, PyExprMutator) else None
         return getattr(self, method)(expr)

@@ -53,7 +53,7 @@ def _call(module, forward, args, kwargs):
         raise RuntimeError(f"{type(module).__name__} has define_subroutine, so it can be called only while a function is built")
     arguments = inspect.signature(forward).bind(module, *args, **kwargs).arguments
     arguments.pop(next(iter(arguments)))
-    weights = [param._expr for param in module.parameters()]
+    weights = [getattr(param, "_expr", param) for param in module.parameters()]
     actual = {name: _expression(value) for name, value in arguments.items()}
     is_tensor = {name: isinstance(value, Tensor) for name, value in arguments.items()}
     gvar, gives_tensor = _subroutine(module, forward, builder, actual, is_tensor, weights)

@@ -1,7 +1,7 @@
 """Marks of what the pass Gradient computes again instead of keeping it."""
-from . import op
-from .block_builder import BlockBuilder
-from .expr import Expr, Var
+from .. import op
+from ..block_builder import BlockBuilder
+from ..expr import Expr, Var
 
 
 def _start(value, emit):
