@@ -49,6 +49,25 @@ class Object(Node):
         return self
 
 
+class Part(Object):
+    """A part of a graph. Its text as a script has declarations of what it does not define; `str` has not."""
+
+    __slots__ = ()
+
+    def script(self, **options):
+        """The part as text, after the declarations of the variables that it uses and does not define."""
+        from . import _fragments
+
+        return _fragments.script(self, **printing(options))
+
+    def __str__(self):
+        from . import _text
+
+        return _text.script(self, show_meta=False)
+
+    __repr__ = __str__
+
+
 def printing(options):
     """The options of printing among others."""
     known = ("version", "show_meta", "show_all_types", "inline_constants", "hash_constants", "elide_larger_than")

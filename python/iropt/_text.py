@@ -119,7 +119,9 @@ def captured(value):
         return f'R.ExternFunc("{value.global_symbol}")'
     if isinstance(value, ir.GlobalVar):
         return value.name
-    if isinstance(value, (tir.PrimExpr, ir.StructInfo, ir.AttrBase)):
+    if isinstance(value, ir.StructInfo):
+        return native.type_text(value)
+    if isinstance(value, (tir.PrimExpr, ir.AttrBase)):
         return value.script()
     raise _script.Unprintable(value)
 

@@ -240,3 +240,23 @@ def test_texts_of_targets_and_contexts():
     assert str(target).startswith("cuda -keys=cuda,gpu -arch=") and "-max_num_threads=256" in repr(target)
     assert Target(str(target)).config == target.config
     assert repr(iropt.PassContext(opt_level=3, disabled_pass=["FuseOps"])) == "PassContext(opt_level=3, disabled_pass=['FuseOps'])"
+
+
+def test_scripts_of_parts_declare_what_they_use():
+    n = tir.Var("n", "int64")
+    x = relax.Var("x", relax.TensorStructInfo((n, 2), "float32"))
+    y = relax.DataflowVar("y", relax.TensorStructInfo((n, 2), "float32"))
+    z = relax.Var("z", relax.TensorStructInfo((n, 2), "float32"))
+    head = 'n = T.int64()\nx: R.Tensor((n, 2), dtype="float32")\n'
+    call = relax.op.sin(x)
+    assert call.script() == head + "R.sin(x)"
+    assert str(call) == "R.sin(x)"
+    assert relax.Tuple([x, x]).script() == head + "(x, x)"
+    assert relax.VarBinding(z, call).script() == head + 'z: R.Tensor((n, 2), dtype="float32") = R.sin(x)'
+    block = relax.DataflowBlock([relax.VarBinding(y, call), relax.VarBinding(z, relax.op.sin(y))])
+    assert block.script() == head + (
+        'with R.dataflow():\n    y: R.Tensor((n, 2), dtype="float32") = R.sin(x)\n'
+        '    z: R.Tensor((n, 2), dtype="float32") = R.sin(y)\n    R.output(z)')
+    assert relax.SeqExpr([block], z).script() == block.script() + "\nz"
+    assert x.struct_info.script() == 'n = T.int64()\nR.Tensor((n, 2), dtype="float32")'
+    assert str(x.struct_info) == 'R.Tensor((n, 2), dtype="float32")'

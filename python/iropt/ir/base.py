@@ -1,10 +1,10 @@
 """What both levels of the IR have in common: expressions, types, functions, attributes."""
 from .. import _core
 from .._core import CLASSES, Array, Error, Node, make, native, node
-from .._object import Object, printing
+from .._object import Object, Part, printing
 
 
-class StructInfo(Object):
+class StructInfo(Part):
     """The type of a Relax expression."""
 
     __slots__ = ()
@@ -17,11 +17,10 @@ class StructInfo(Object):
     def __hash__(self):
         return native.structural_hash(self, True)
 
-    def script(self, **_):
+    def __str__(self):
         return native.type_text(self)
 
-    def _script_(self):
-        return native.type_text(self)
+    _script_ = __repr__ = _relax_script = __str__
 
     def is_base_of(self, derived):
         return native.is_base_of(self, derived)
@@ -33,7 +32,7 @@ class BaseExpr(Object):
     __slots__ = ()
 
 
-class RelaxExpr(BaseExpr):
+class RelaxExpr(Part, BaseExpr):
     """An expression of Relax."""
 
     __slots__ = ()
@@ -147,6 +146,7 @@ class BaseFunc(RelaxExpr):
     """A function of a module."""
 
     __slots__ = ()
+    script, __str__, __repr__ = Object.script, Object.__str__, Object.__repr__
 
     def with_attr(self, key_or_dict, value=None):
         """The function with one more attribute, or with several."""
@@ -339,6 +339,8 @@ class GlobalVar(RelaxExpr):
     def script(self, **_):
         return self.name
 
+    __str__ = script
+
     def __repr__(self):
         return f'I.GlobalVar("{self.name}")'
 
@@ -365,6 +367,8 @@ class Op(RelaxExpr):
 
     def script(self, **_):
         return self.name
+
+    __str__ = script
 
     def __repr__(self):
         return f"Op({self.name})"

@@ -1,6 +1,7 @@
 """The graph level: expressions, bindings and functions of Relax."""
 from .. import _core, _newer, ir
 from .._core import Array, Node, make, native, node
+from .._object import Part
 from ..ir import BaseFunc, GlobalVar, RelaxExpr, StructInfo, VDevice  # noqa: F401
 from .. import tir as _tir
 
@@ -194,8 +195,10 @@ class Var(Expr):
     def vid(self):
         return self
 
-    def script(self, **_):
+    def __str__(self):
         return self.name
+
+    __repr__ = __str__
 
 
 @node("DataflowVar")
@@ -356,7 +359,7 @@ class If(Expr):
         return make("If", cond=cond, true_branch=true_branch, false_branch=false_branch)
 
 
-class Binding(ir.Object):
+class Binding(Part):
     """A variable and its value."""
 
     __slots__ = ()
@@ -388,7 +391,7 @@ class MatchCast(Binding):
 
 
 @node("BindingBlock")
-class BindingBlock(ir.Object):
+class BindingBlock(Part):
     """Bindings one after another."""
 
     __slots__ = ()
