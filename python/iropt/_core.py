@@ -67,11 +67,11 @@ def make(kind, /, **fields):
     """A new node with these fields; the text of one where a field is a text, as in functions that scripts call."""
     try:
         return native.make(KINDS[kind][0], fields)
-    except TypeError:
+    except TypeError as error:
         from .script import _names
 
         if not _names.has_text(fields.values()):
-            raise
+            raise native.ArgumentError(str(error)) from None
         return _names.text_of_node(CLASSES[kind], fields)
 
 

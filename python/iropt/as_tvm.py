@@ -50,6 +50,8 @@ _ALIASES = {
     "iropt.relax.backend.patterns": ["relax.backend.patterns"],
     "iropt.relax.backend.dispatch": ["relax.backend.dispatch_sampling", "relax.backend.dispatch_sort_scan"],
     "iropt.relax.backend.utils": ["relax.backend.utils"],
+    "iropt.relax.binding_rewrite": ["relax.binding_rewrite"],
+    "iropt.relax.exec_builder": ["relax.exec_builder"],
     "iropt.relax.utils": ["relax.utils"],
     "iropt.relax.vm_build": ["relax.vm", "relax.vm_build", "relax.pipeline"],
     "iropt.executable": ["runtime.module", "driver", "driver.build_module"],

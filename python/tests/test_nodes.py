@@ -260,3 +260,37 @@ def test_scripts_of_parts_declare_what_they_use():
     assert relax.SeqExpr([block], z).script() == block.script() + "\nz"
     assert x.struct_info.script() == 'n = T.int64()\nR.Tensor((n, 2), dtype="float32")'
     assert str(x.struct_info) == 'R.Tensor((n, 2), dtype="float32")'
+
+
+@pytest.mark.parametrize("value", [
+    relax.TensorStructInfo((tir.Var("n", "int64"), 2), "float16"), relax.TensorStructInfo(ndim=3), relax.ShapeStructInfo(ndim=2),
+    relax.TupleStructInfo([relax.ObjectStructInfo(), relax.PrimStructInfo("int64")]),
+    relax.FuncStructInfo([relax.ShapeStructInfo((1, 2))], relax.ObjectStructInfo()), relax.ExternFunc("f"),
+    relax.const([1.5, -2.0]), relax.PrimValue(tir.Var("n", "int64") + 1), relax.StringImm("text"),
+    relax.VarBinding(relax.Var("x", relax.PrimStructInfo("int64")), relax.PrimValue(3)), tir.Var("i", "int32") * 2 + 1,
+    ir.VDevice("llvm", 1, "global"),
+])
+def test_nodes_are_saved_and_read(value):
+    ir.assert_structural_equal(ir.load_json(ir.save_json(value)), value, map_free_vars=True)
+
+
+def test_saved_lists_share_their_variables():
+    n = tir.Var("n", "int64")
+    first, second = ir.load_json(ir.save_json([n, n + 1]))
+    assert second.a.same_as(first)
+
+
+def test_attributes_are_not_saved_silently():
+    x = relax.Var("x", relax.TensorStructInfo((1, 1, 2, 2), "float32"))
+    with pytest.raises(NotImplementedError, match="Conv2DAttrs"):
+        ir.save_json(relax.op.nn.conv2d(x, x))
+
+
+def test_types_without_shapes():
+    x = relax.Var("x", relax.TensorStructInfo((2, 3), "float16"))
+    assert x.checked_type == relax.TensorStructInfo(ndim=2, dtype="float16")
+    assert relax.ShapeStructInfo(ndim=2).values is None
+    assert relax.FuncStructInfo.opaque_func(ret=relax.ObjectStructInfo()).params is None
+    with pytest.raises(TypeError) as caught:
+        relax.PrimStructInfo([1])
+    assert isinstance(caught.value, ir.base.Error)

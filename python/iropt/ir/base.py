@@ -42,6 +42,12 @@ class RelaxExpr(Part, BaseExpr):
         """The type; that of a call which is not bound yet is inferred."""
         return self.type if self.type is not None else self._inferred()
 
+    @staticmethod
+    def _static_type(info):
+        from .. import relax
+
+        return None if info is None else relax.analysis.get_static_type(info)
+
     def _inferred(self):
         from .. import relax
 
@@ -51,8 +57,8 @@ class RelaxExpr(Part, BaseExpr):
         return info
 
     struct_info_ = property(lambda self: self.type)
-    checked_type = property(lambda self: self.struct_info)
-    _checked_type_ = property(lambda self: self.type)
+    checked_type = property(lambda self: self._static_type(self.struct_info), doc="The type without shapes.")
+    _checked_type_ = property(lambda self: self._static_type(self.type))
     ty = property(lambda self: self.struct_info)
 
     @property
@@ -163,7 +169,7 @@ class BaseFunc(RelaxExpr):
         return native.copy_with(self, {"attrs": attrs})
 
     def __reduce__(self):
-        from .structure import load_json, save_json
+        from .saving import load_json, save_json
 
         return load_json, (save_json(self),)
 

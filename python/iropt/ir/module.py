@@ -181,7 +181,7 @@ class IRModule:
         return self.copy()
 
     def __reduce__(self):
-        from .structure import load_json, save_json
+        from .saving import load_json, save_json
 
         return load_json, (save_json(self),)
 

@@ -55,23 +55,6 @@ def assert_structural_equal(lhs, rhs, map_free_vars=False):
         raise ValueError(f"not structurally equal at {found}\n\nleft:\n{lhs}\n\nright:\n{rhs}")
 
 
-def save_json(value):
-    """A module or a function as a text that load_json reads."""
-    import json
-
-    kind = "module" if isinstance(value, IRModule) else "function"
-    return json.dumps({"iropt": kind, "tvmscript": value.script()})
-
-
-def load_json(text):
-    """Reads a text that save_json has written."""
-    import json
-
-    data = json.loads(text)
-    module = IRModule.from_source(data["tvmscript"], verify=False)
-    return module if data["iropt"] == "module" else module.values()[0]
-
-
 def structural_hash(value, map_free_vars=False):
     if isinstance(value, IRModule):
         return value._module.hash()

@@ -13,7 +13,7 @@ from . import analysis, transform, utils  # noqa: F401
 _script_prefix_ = "R"
 _RUNNING = ("Executable", "VMExecutable", "VirtualMachine", "build", "vm", "get_pipeline", "get_default_pipeline",
             "register_pipeline")
-_PACKAGES = ("dpl", "backend", "frontend", "testing", "training")
+_PACKAGES = ("binding_rewrite", "exec_builder", "dpl", "backend", "frontend", "testing", "training")
 
 
 @_newer.keywords
@@ -32,6 +32,14 @@ def __getattr__(name):
         from . import py_module
 
         return py_module.BasePyModule if name == "BasePyModule" else py_module
+    if name == "DataflowBlockRewrite":
+        from .binding_rewrite import DataflowBlockRewrite
+
+        return DataflowBlockRewrite
+    if name == "ExecBuilder":
+        from .exec_builder import ExecBuilder
+
+        return ExecBuilder
     if name in _RUNNING:
         from . import vm_build
 

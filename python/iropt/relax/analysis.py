@@ -2,8 +2,8 @@
 from .. import _newer, ir, tir
 from .._core import Array, native
 from ..arith import Analyzer
-from .expr import (Call, DataflowVar, Expr, FuncStructInfo, Function, MatchCast, PrimStructInfo, ShapeExpr, ShapeStructInfo,  # noqa: F401
-                   TensorStructInfo, TupleStructInfo, Var, VarBinding)
+from .expr import (Call, DataflowVar, Expr, FuncStructInfo, Function, MatchCast, PrimStructInfo, SeqExpr, ShapeExpr,  # noqa: F401
+                   ShapeStructInfo, TensorStructInfo, TupleStructInfo, Var, VarBinding)
 
 
 def well_formed(obj, check_struct_info=True):
@@ -87,13 +87,18 @@ def contains_impure_call(expr, own_name=None):
 
 
 def remove_all_unused(func):
-    """The function without bindings that nothing uses."""
+    """The function, or the blocks with their result, without bindings that nothing uses."""
     from . import transform
 
     if isinstance(func, ir.IRModule):
         return transform.DeadCodeElimination()(func)
-    module = transform.DeadCodeElimination()(ir.IRModule({"main": func}))
-    return module["main"]
+    if isinstance(func, SeqExpr):
+        return remove_all_unused(Function(free_vars(func), func)).body
+    # A function that is private and that nothing calls would be removed.
+    symbol = func.attrs.get("global_symbol") if func.attrs is not None else None
+    module = ir.IRModule({"main": func.with_attr("global_symbol", symbol or "main")})
+    found = transform.DeadCodeElimination()(module)["main"]
+    return found if symbol else native.copy_with(found, {"attrs": func.attrs})
 
 
 def struct_info_base_check(base, derived):
@@ -101,7 +106,16 @@ def struct_info_base_check(base, derived):
 
 
 def get_static_type(info):
-    return info
+    """The type without shapes: ranks and dtypes stay."""
+    if isinstance(info, TensorStructInfo):
+        return TensorStructInfo(dtype=info.dtype, ndim=info.ndim)
+    if isinstance(info, ShapeStructInfo):
+        return ShapeStructInfo(ndim=info.ndim)
+    if isinstance(info, TupleStructInfo):
+        return TupleStructInfo([get_static_type(field) for field in info.fields])
+    if isinstance(info, FuncStructInfo) and info.params is not None:
+        return FuncStructInfo([get_static_type(param) for param in info.params], get_static_type(info.ret))
+    return PrimStructInfo(info.dtype) if isinstance(info, PrimStructInfo) else info
 
 
 def has_reshape_pattern(func):

@@ -87,6 +87,15 @@ def _vdevice(vdevice):
     return vdevice
 
 
+def _hide_unknown(cls, name, is_known):
+    """Lets a list of a type be None where the type does not know it."""
+    field = getattr(cls, name)
+    setattr(cls, name, property(lambda self: field.__get__(self) if is_known(self) else None))
+
+
+_hide_unknown(ShapeStructInfo, "values", lambda info: info.known)
+
+
 @node("DTensorType")
 class DTensorStructInfo(StructInfo):
     """A tensor that is distributed over a mesh of devices."""
@@ -117,14 +126,20 @@ class FuncStructInfo(StructInfo):
 
     __slots__ = ()
 
-    def __new__(cls, params, ret, purity=True, span=None):
+    def __new__(cls, params=None, ret=None, purity=True, span=None, *, arg_types=None, ret_type=None):
         del span
+        params, ret = arg_types if params is None else params, ret_type if ret is None else ret
         return make("FuncType", params=list(params), ret=ret, purity=purity)
+
+    arg_types, ret_type = property(lambda self: self.params), property(lambda self: self.ret)
 
     @staticmethod
     def opaque_func(*, ret=None, derive_func=None, purity=False, span=None):
         del span
         return make("FuncType", params=None, ret=ret, purity=purity, derive_func=derive_func or "")
+
+
+_hide_unknown(FuncStructInfo, "params", lambda info: not info.opaque)
 
 
 # ---- Expressions
@@ -238,6 +253,8 @@ class Tuple(Expr):
         return native.to_expr(tuple(fields))
 
     def __getitem__(self, index):
+        if not -len(self) <= index < len(self):
+            raise IndexError("Tuple index out of range")
         return self.fields[index]
 
     def __len__(self):
@@ -299,6 +316,8 @@ class ShapeExpr(Expr):
         return make("ShapeExpr", values=list(values))
 
     def __getitem__(self, index):
+        if not isinstance(index, slice) and not -len(self) <= index < len(self):
+            raise IndexError("ShapeExpr index out of range")
         return self.values[index]
 
     def __len__(self):
@@ -461,6 +480,12 @@ class Function(BaseFunc):
 
         return utils.bind_function(self, {}, binding_map)
 
+    def inline_functions(self, function_map):
+        """The function with the bodies of others where it calls them: {name or GlobalVar: function}."""
+        from . import utils
+
+        return utils.inline_functions(self, function_map)
+
     def bind_params(self, binding_map):
         from . import utils
 
@@ -471,10 +496,10 @@ PrimExpr = _tir.PrimExpr
 
 
 def get_shape_of(expr):
-    """The shape of a tensor as an expression."""
+    """The shape of a tensor as an expression: a call of shape_of if its type does not know it."""
     info = expr.type
     if isinstance(info, TensorStructInfo):
-        return info.shape
+        return info.shape if info.shape is not None else make("Call", op=ir.Op.get("relax.shape_of"), args=[expr])
     if isinstance(info, ShapeStructInfo):
         return None if not info.known else ShapeExpr(info.values)
     return None
@@ -489,12 +514,24 @@ def convert_to_expr(value):
     return value if isinstance(value, Node) else native.to_expr(value)
 
 
-class DynTensorType:
-    """The type of a tensor in older versions: rank and dtype."""
+class DynTensorType(TensorStructInfo):
+    """The type of a tensor in older versions, which has a rank and a dtype: a new type of unknown shape."""
 
-    def __init__(self, ndim=-1, dtype="float32", span=None):
+    __slots__ = ()
+
+    def __new__(cls, ndim=-1, dtype="float32", span=None):
         del span
-        self.ndim, self.dtype = ndim, dtype
+        return TensorStructInfo(dtype=dtype, ndim=ndim)
+
+
+class PackedFuncType(FuncStructInfo):
+    """The type of a packed function in older versions: a new type of an opaque function."""
+
+    __slots__ = ()
+
+    def __new__(cls, span=None):
+        del span
+        return FuncStructInfo.opaque_func(ret=ObjectStructInfo())
 
 
 _newer.add_names("relax.expr", globals())

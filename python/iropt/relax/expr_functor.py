@@ -14,7 +14,8 @@ _METHODS = {
 
 
 def visitor(cls):
-    """Marks a class as a visitor; PyExprVisitor needs nothing else."""
+    """Marks a class as a visitor; PyExprVisitor needs nothing else. `_cls` is the class, which others inherit of."""
+    cls._cls = cls
     return cls
 
 

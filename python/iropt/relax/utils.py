@@ -16,6 +16,42 @@ def bind_function(func, params, symbols):
     return module["main"]
 
 
+def inline_functions(func, function_map):
+    """The function with the bodies of others where it calls them: {name or GlobalVar: function}."""
+    from . import transform
+    from .analysis import called_global_vars
+
+    functions = {}
+    for key, callee in function_map.items():
+        name = getattr(key, "name", key)
+        if name in functions:
+            raise ValueError(f"the function '{name}' is given twice")
+        functions[name] = callee.without_attr("global_symbol") if callee.attrs is not None else callee
+    own = "main"
+    while own in functions:
+        own += "_"
+    public = func.with_attr("global_symbol", own)
+    inlined = transform.InlinePrivateFunctions()(ir.IRModule({own: public, **functions}))[own]
+    left = [name.name for name in called_global_vars(inlined) if name.name in functions]
+    if left:
+        raise ValueError(f"the function '{left[0]}' calls itself, so that it can't be inlined")
+    symbol = func.attrs.get("global_symbol") if func.attrs is not None else None
+    return inlined.without_attr("global_symbol") if symbol is None else inlined.with_attr("global_symbol", symbol)
+
+
+def replace_vars(expr, values):
+    """The expression with others for some of its variables."""
+    from .expr_functor import PyExprMutator
+
+    class Replacer(PyExprMutator):
+        def visit_var_(self, op):
+            return values.get(op, op)
+
+        visit_dataflow_var_ = visit_var_
+
+    return Replacer().visit_expr(expr)
+
+
 def convert_to_expr(value):
     return native.to_expr(value)
 

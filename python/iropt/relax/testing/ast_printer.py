@@ -132,8 +132,6 @@ class ASTPrinter(PyExprVisitor):
     # ---- Types
     def visit_type_(self, type_node):
         """A type without shapes."""
-        if isinstance(type_node, _expr.DynTensorType):
-            return self.build_ast_node("DynTensorType", ndim=str(type_node.ndim), dtype=type_node.dtype)
         if isinstance(type_node, _expr.TensorStructInfo):
             dtype = {"dtype": type_node.dtype} if type_node.dtype else {}
             return self.build_ast_node("DynTensorType", ndim=str(type_node.ndim), **dtype)

@@ -5,7 +5,7 @@ from ...ir.transform import module_pass
 from ...packed import register_func
 from ..block_builder import BlockBuilder
 from ..expr import DataflowBlock, MatchCast, TensorStructInfo, Tuple, Var
-from ..utils import copy_with_new_vars
+from ..utils import copy_with_new_vars, replace_vars
 
 
 def _only_block(function, what):
@@ -41,7 +41,7 @@ def _check_loss(loss, results, count):
 def _emit(builder, bindings, values, outputs):
     """Emits bindings with other variables: `values` has those, and is filled."""
     for binding in bindings:
-        value = _replaced(binding.value, values)
+        value = replace_vars(binding.value, values)
         name = binding.var.name_hint
         if isinstance(binding, MatchCast):
             new = builder.match_cast(value, binding.struct_info, name)
@@ -50,18 +50,6 @@ def _emit(builder, bindings, values, outputs):
         else:
             new = builder.emit(value, name)
         values[binding.var] = new
-
-
-def _replaced(expr, values):
-    from ..expr_functor import PyExprMutator
-
-    class Replacer(PyExprMutator):
-        def visit_var_(self, op):
-            return values.get(op, op)
-
-        visit_dataflow_var_ = visit_var_
-
-    return Replacer().visit_expr(expr)
 
 
 def _appended(backbone, loss, count, name):
