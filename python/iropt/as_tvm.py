@@ -105,6 +105,7 @@ _ALIASES = {
     "iropt.dlight.cpu": ["dlight.cpu", "s_tir.dlight.cpu"],
     "iropt.te": ["te", "te.operation", "te.tensor", "te.tag"],
     "iropt.topi": ["topi"],
+    "iropt.topi.testing": ["topi.testing", "topi.testing.strided_slice_python"],
 }
 
 

@@ -334,7 +334,12 @@ class VirtualMachine:
         """The machine as a module: its functions by their names."""
         return self
 
+    # What the machine itself has as functions in TVM.
+    _OWN = ("invoke_stateful", "set_input", "get_output", "save_function", "invoke_closure")
+
     def __getitem__(self, name):
+        if name in self._OWN and not self._executable.implements_function(name):
+            return getattr(self, "get_outputs" if name == "get_output" else name)
         return self._saved[name] if name in self._saved else self._executable[name]
 
     get_function = __getitem__

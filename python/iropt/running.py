@@ -11,8 +11,14 @@ class Function:
         self._loops, self._seed = loops, seed
 
     def __call__(self, *args):
-        return native.run(self._module._module, self._name, [_tensor(arg) for arg in args], self._loops, self._seed,
-                          packed.registered())
+        try:
+            return native.run(self._module._module, self._name, [_tensor(arg) for arg in args], self._loops, self._seed,
+                              packed.registered())
+        except TypeError as error:
+            # One that a packed function of Python raised stays as it is.
+            if isinstance(error, native.Error) or error.__traceback__.tb_next is not None:
+                raise
+            raise native.ArgumentError(str(error)) from None
 
 
 def _tensor(value):

@@ -1,5 +1,5 @@
 """Tensors in memory, devices, and what has been built to run."""
-from ._core import Error, native
+from ._core import Array, Error, native
 from ._dtype import DataType, DataTypeCode  # noqa: F401
 from .packed import (PackedFunction, get_global_func, list_global_func_names, register_func,  # noqa: F401
                      register_global_func, remove_global_func)
@@ -102,8 +102,10 @@ def convert(value):
     """A value of the runtime: numbers become expressions, functions and dictionaries stay."""
     from . import tir
 
-    if isinstance(value, dict):
+    if isinstance(value, (dict, NDArray)):
         return value
+    if isinstance(value, (list, tuple)) and any(isinstance(item, NDArray) for item in value):
+        return Array(convert(item) for item in value)
     return value if callable(value) else tir.convert(value)
 
 

@@ -110,3 +110,47 @@ def test_instructions_that_read_nothing_are_refused():
     with pytest.raises(iropt.Error, match="reads register 3 before it is written"):
         ib.get()
     assert ib.convert_constant("text") == ib.convert_constant("text") != ib.convert_constant((1, 2))
+
+
+def test_functions_of_a_module_are_linked():
+    builder = relax.ExecBuilder()
+    module = relax.vm_build._vmcodegen(builder, Module)
+    machine = relax.VirtualMachine(relax.vm_build._vmlink(builder, "llvm", module))
+    x = numpy.array([0.5, 1], "float32")
+    assert numpy.allclose(machine["main"](x).numpy(), -numpy.sin(x), rtol=1e-6)
+    machine["set_input"]("main", x)
+    machine["invoke_stateful"]("main")
+    assert numpy.allclose(machine["get_output"]("main").numpy(), -numpy.sin(x), rtol=1e-6)
+    with pytest.raises(TypeError) as caught:
+        machine["main"]()
+    assert isinstance(caught.value, iropt.Error)
+
+
+def test_type_errors_of_packed_functions_stay():
+    @iropt.packed.register_func("tests.wrong_type", override=True)
+    def wrong(x):
+        raise TypeError("mine")
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32")):
+        _ = R.call_packed("tests.wrong_type", x, sinfo_args=R.Object)
+        return x
+
+    with pytest.raises(TypeError, match="mine") as caught:
+        relax.VirtualMachine(relax.build(iropt.IRModule({"main": main})))["main"](numpy.ones(2, "float32"))
+    assert not isinstance(caught.value, iropt.Error)
+
+
+def test_integers_of_attributes_have_a_dtype():
+    x = relax.Var("x", relax.TensorStructInfo((1, 1, 4, 4), "float32"))
+    strides = relax.op.nn.conv2d(x, x, strides=(2, 1)).attrs.strides
+    assert strides == [2, 1] and strides[0].dtype == "int64" and strides[0].value == 2
+
+
+def test_slices_of_arrays():
+    from iropt.topi.testing import strided_set_python, strided_slice_python
+
+    data = numpy.arange(24).reshape(4, 6)
+    assert (strided_slice_python(data, [1, 5], [4, 0], [2, -2]) == data[1:4:2, 5:0:-2]).all()
+    assert (strided_slice_python(data, [1], [2], None, "size", [1]) == data[:, 1:3]).all()
+    assert (strided_set_python(data, 0, [1, 0], [3, 6], [1, 2])[1:3, ::2] == 0).all() and data[1, 0] == 6

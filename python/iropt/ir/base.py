@@ -255,6 +255,14 @@ def _values(attrs):
     return native.dict_items(attrs)[1]
 
 
+class AttrInt(int):
+    """An integer in a list of an attribute, which is one of 64 bits in TVM."""
+
+    __slots__ = ()
+    dtype = property(lambda self: "int64")
+    value = property(int)
+
+
 @node("ObjectAttr")
 class Attrs(AttrBase):
     """A record of attributes, such as that of the call of an operator."""
@@ -267,7 +275,9 @@ class Attrs(AttrBase):
     def __getattr__(self, name):
         fields = dict(zip(type(self).names.__get__(self), type(self).values.__get__(self)))
         if name in fields:
-            return fields[name]
+            value = fields[name]
+            is_list = isinstance(value, tuple) and value and all(type(item) is int for item in value)
+            return Array(AttrInt(item) for item in value) if is_list else value
         raise AttributeError(f"the record has no attribute '{name}'")
 
     def keys(self):

@@ -159,6 +159,14 @@ class BlockBuilder:
                                          te_grad_kwargs=te_grad_kwargs)
         return op.call_tir(name, call_args, types, tir_vars)
 
+    def call_te_with_grad(self, func, *args, te_grad_name, te_grad_kwargs=None, **kwargs):
+        """A call as call_te makes it, with the name of the function that computes the gradient."""
+        return self.call_te(func, *args, te_grad_name=te_grad_name, te_grad_kwargs=te_grad_kwargs, **kwargs)
+
+    def emit_te_with_grad(self, func, *args, te_grad_name, te_grad_kwargs=None, **kwargs):
+        """Binds a new variable to the call that call_te_with_grad makes and returns it."""
+        return self.emit_te(func, *args, te_grad_name=te_grad_name, te_grad_kwargs=te_grad_kwargs, **kwargs)
+
     def emit_te(self, func, *args, **kwargs):
         """Binds a new variable to the call that call_te makes and returns it."""
         name_hint = kwargs.pop("name_hint", "")

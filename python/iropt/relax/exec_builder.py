@@ -97,6 +97,14 @@ class ExecBuilder:
 
     def __init__(self):
         self._functions, self._constants, self._current = {}, [], None
+        self.module = None  # of functions that are not built of instructions
+
+    def add_module(self, mod):
+        """Adds the functions of a module, which run as they are."""
+        if self.module is None:
+            self.module = mod.copy()
+        else:
+            self.module.update(mod)
 
     def r(self, idx):
         return _Operand("r", int(idx))

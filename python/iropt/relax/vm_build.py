@@ -56,6 +56,21 @@ def get_default_pipeline(target=None):
     return get_pipeline("default_build")
 
 
+def _vmcodegen(builder, mod, exec_mode="bytecode"):
+    """Adds the functions of a module to those of a builder of instructions, and returns the module."""
+    if exec_mode not in ("bytecode", "compiled"):
+        raise ValueError(f"Unknown exec_mode {exec_mode}")
+    builder.add_module(mod)
+    return mod
+
+
+def _vmlink(builder, target, tir_mod=None, ext_libs=None, params=None):
+    """The executable of the functions that _vmcodegen has added to a builder of instructions."""
+    del ext_libs
+    module = builder.module if tir_mod is None else tir_mod
+    return build(module, target, params)
+
+
 class vm:  # pylint: disable=invalid-name
     """The names that older versions have for these."""
 
