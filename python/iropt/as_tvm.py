@@ -52,6 +52,7 @@ _ALIASES = {
     "iropt.relax.backend.utils": ["relax.backend.utils"],
     "iropt.relax.binding_rewrite": ["relax.binding_rewrite"],
     "iropt.relax.exec_builder": ["relax.exec_builder"],
+    "iropt.relax.tuning_api": ["relax.transform.tuning_api"],
     "iropt.relax.utils": ["relax.utils"],
     "iropt.relax.vm_build": ["relax.vm", "relax.vm_build", "relax.pipeline"],
     "iropt.executable": ["runtime.module", "driver", "driver.build_module"],

@@ -9,8 +9,10 @@ from .expr import (Call, DataflowVar, Expr, FuncStructInfo, Function, MatchCast,
 def well_formed(obj, check_struct_info=True):
     """Returns whether a module or a function is well-formed."""
     del check_struct_info
-    module = obj if isinstance(obj, ir.IRModule) else ir.IRModule({"main": obj})
-    return not module._module.verify()
+    if isinstance(obj, ir.IRModule):
+        return not obj._module.verify()
+    symbol = obj.attrs.get("global_symbol") if isinstance(obj, ir.BaseFunc) and obj.attrs is not None else None
+    return not ir.IRModule({symbol or "main": obj})._module.verify()
 
 
 def post_order_visit(expr, fvisit):
@@ -81,9 +83,19 @@ def get_var2val(func):
 
 
 def contains_impure_call(expr, own_name=None):
-    """Returns whether the expression calls something that has effects."""
-    del own_name
-    return any(isinstance(value, Call) and native.is_impure_call(value) for value in _nodes(expr))
+    """Returns whether the expression calls something that has effects, other than a function of the given name.
+
+    What functions inside of it do counts only where they are called.
+    """
+    nodes = _nodes(expr)
+    inner = {native.node_id(node) for func in nodes if isinstance(func, Function) and not func.same_as(expr)
+             for node in _nodes(func) if not node.same_as(func)}
+
+    def is_own(call):
+        return own_name is not None and getattr(call.op, "name", None) == getattr(own_name, "name", own_name)
+
+    return any(isinstance(value, Call) and native.node_id(value) not in inner and not is_own(value)
+               and native.is_impure_call(value) for value in nodes)
 
 
 def remove_all_unused(func):
@@ -93,7 +105,7 @@ def remove_all_unused(func):
     if isinstance(func, ir.IRModule):
         return transform.DeadCodeElimination()(func)
     if isinstance(func, SeqExpr):
-        return remove_all_unused(Function(free_vars(func), func)).body
+        return remove_all_unused(Function(free_vars(func), func, is_pure=not contains_impure_call(func))).body
     # A function that is private and that nothing calls would be removed.
     symbol = func.attrs.get("global_symbol") if func.attrs is not None else None
     module = ir.IRModule({"main": func.with_attr("global_symbol", symbol or "main")})

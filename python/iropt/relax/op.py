@@ -25,8 +25,12 @@ def _operator(name):
             return _text_of_call(call._script_name_, args, kwargs)
         if has_index_map:
             args, kwargs = [_index_map(arg) for arg in args], {key: _index_map(arg) for key, arg in kwargs.items()}
-        return native.call_op(name, *args, **_newer.older(kwargs))
+        made = native.call_op(name, *args, **_newer.older(kwargs))
+        if has_groups and made.attrs.groups <= 0:
+            raise native.ArgumentError(f"{call._script_name_}: groups must be positive, but are {made.attrs.groups}")
+        return made
 
+    has_groups = "groups" in row["attrs"]
     has_index_map = any(type_ == "IndexMap" for _, type_, _, _ in row["params"])
     call.__name__ = call.__qualname__ = row["script"].rsplit(".", 1)[-1]
     call.__signature__ = _signature(row)

@@ -1,6 +1,6 @@
 """Small tools for functions of Relax."""
 from .. import ir
-from .._core import native
+from .._core import Error, native
 
 
 def bind_function(func, params, symbols):
@@ -8,12 +8,26 @@ def bind_function(func, params, symbols):
     from . import transform
 
     module = ir.IRModule({"main": func})
+    _check_symbols(func, symbols)
     if symbols:
         module = transform.BindSymbolicVars({getattr(key, "name", key): int(value) for key, value in symbols.items()},
                                             "main")(module)
     if params:
         module = transform.BindParams("main", {getattr(key, "name", key): value for key, value in params.items()})(module)
     return module["main"]
+
+
+def _check_symbols(func, symbols):
+    """Raises an error if a function has no symbolic variable of a name, or one is given twice."""
+    from .analysis import defined_symbolic_vars, free_symbolic_vars
+
+    names = [getattr(key, "name", key) for key in symbols]
+    known = {var.name for var in [*defined_symbolic_vars(func), *free_symbolic_vars(func)]} if names else set()
+    for name in names:
+        if name not in known:
+            raise Error(f"the function has no symbolic variable '{name}'")
+        if names.count(name) > 1:
+            raise Error(f"the symbolic variable '{name}' is given twice")
 
 
 def inline_functions(func, function_map):
@@ -66,3 +80,11 @@ def gen_call_tir_inputs(func, *args, **kwargs):
     from .te_call import gen_call_tir_inputs as generate
 
     return generate(func, *args, **kwargs)
+
+
+def __getattr__(name):
+    if name == "args_converter":
+        from .args_converter import args_converter
+
+        return args_converter
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
