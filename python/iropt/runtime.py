@@ -1,6 +1,7 @@
 """Tensors in memory, devices, and what has been built to run."""
 from ._core import Array, Error, native
 from ._dtype import DataType, DataTypeCode  # noqa: F401
+from ._object_path import ObjectPath  # noqa: F401
 from .packed import (PackedFunction, get_global_func, list_global_func_names, register_func,  # noqa: F401
                      register_global_func, remove_global_func)
 
