@@ -284,6 +284,15 @@ class SizeVar(Var):
     __slots__ = ()
 
 
+class Any(Var):
+    """An extent that is not known: a variable."""
+
+    __slots__ = ()
+
+    def __new__(cls, span=None):
+        return Var("any_dim", "int32", span)
+
+
 @node("IntImm")
 class IntImm(PrimExpr):
     """An integer constant."""
