@@ -10,7 +10,9 @@
 #include "errors.h"
 #include "iropt/analysis/tir/reshape_pattern.h"
 #include "iropt/arith/analyzer.h"
+#include "iropt/arith/deduce_bound.h"
 #include "iropt/arith/int_set.h"
+#include "iropt/arith/linear_equation.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/dispatch.h"
 #include "iropt/op/op.h"
@@ -174,18 +176,26 @@ class PyAnalyzer {
   }
   // The ends of the set of values while variables run from a least to a greatest value; None is unbounded.
   py::tuple IntSet(const NodeRef& ref, const py::list& domains) {
+    return With([&](Build& build) { return Ends(arith::EvalSet(Expr(ref, build), Domains(domains, build), analyzer_), build); });
+  }
+  // The ends of the set of values of a variable for which a condition holds.
+  py::tuple DeduceBound(const NodeRef& var, const NodeRef& condition, const py::list& hints, const py::list& relax) {
     return With([&](Build& build) {
-      arith::VarDomains vars;
-      for (py::handle item : domains) {
-        const auto parts = py::reinterpret_borrow<py::tuple>(item);
-        vars.insert_or_assign(To<tir::Var>(ToNode(parts[0], build)),
-                              arith::IntervalSet::Interval(ToPrim(parts[1], build), ToPrim(parts[2], build)));
-      }
-      const arith::IntervalSet set = arith::EvalSet(Expr(ref, build), vars, analyzer_);
-      const auto end = [&](const PrimExpr* value) {
-        return value == nullptr ? py::object(py::none()) : ToPython(build.Made(analyzer_.Simplify(value)));
-      };
-      return py::make_tuple(end(set.min()), end(set.max()), set.is_nothing());
+      return Ends(arith::DeduceBound(To<tir::Var>(Expr(var, build)), Expr(condition, build), Domains(hints, build),
+                                     Domains(relax, build), analyzer_),
+                  build);
+    });
+  }
+  // The coefficients of variables and the rest, or None if the expression is not linear in them.
+  py::object LinearEquation(const NodeRef& ref, const py::list& variables) {
+    return With([&](Build& build) -> py::object {
+      std::vector<const tir::Var*> vars;
+      for (py::handle var : variables) vars.push_back(To<tir::Var>(ToNode(var, build)));
+      const auto found = arith::DetectLinearEquation(Expr(ref, build), vars, analyzer_);
+      if (!found) return py::none();
+      py::list coefficients;
+      for (const PrimExpr* coefficient : *found) coefficients.append(ToPython(build.Made(coefficient)));
+      return coefficients;
     });
   }
   void Push(const NodeRef& condition) {
@@ -198,6 +208,21 @@ class PyAnalyzer {
   }
 
  private:
+  static arith::VarDomains Domains(const py::list& domains, Build& build) {
+    arith::VarDomains vars;
+    for (py::handle item : domains) {
+      const auto parts = py::reinterpret_borrow<py::tuple>(item);
+      vars.insert_or_assign(To<tir::Var>(ToNode(parts[0], build)),
+                            arith::IntervalSet::Interval(ToPrim(parts[1], build), ToPrim(parts[2], build)));
+    }
+    return vars;
+  }
+  py::tuple Ends(const arith::IntervalSet& set, Build& build) {
+    const auto end = [&](const PrimExpr* value) {
+      return value == nullptr ? py::object(py::none()) : ToPython(build.Made(analyzer_.Simplify(value)));
+    };
+    return py::make_tuple(end(set.min()), end(set.max()), set.is_nothing());
+  }
   static const PrimExpr* Expr(const NodeRef& ref, Build& build) {
     build.Use(ref.keep);
     const auto* prim = As<PrimExpr>(ref.node);
@@ -229,6 +254,8 @@ void AddAnalyses(py::module_& m) {
       .def("modular", &PyAnalyzer::Modular)
       .def("set_modular", &PyAnalyzer::SetModular)
       .def("int_set", &PyAnalyzer::IntSet)
+      .def("deduce_bound", &PyAnalyzer::DeduceBound)
+      .def("linear_equation", &PyAnalyzer::LinearEquation)
       .def("push", &PyAnalyzer::Push)
       .def("pop", &PyAnalyzer::Pop);
   m.def("children", &Children);

@@ -55,6 +55,11 @@ class IntSet:
         """The set of one value."""
         return IntervalSet(point, point)
 
+    @staticmethod
+    def nothing():
+        """The set of no values."""
+        return IntervalSet(_POS, _NEG)
+
     def is_nothing(self):
         """Returns whether the set has no values."""
         return self._is_empty
@@ -68,9 +73,10 @@ class IntervalSet(IntSet):
     """All integers from min_value to max_value, both included."""
 
     def __init__(self, min_value, max_value, _is_empty=False):
-        self._is_empty = _is_empty
-        self.min_value = _NEG if _end(min_value) is None else _end(min_value)
-        self.max_value = _POS if _end(max_value) is None else _end(max_value)
+        self._is_empty = _is_empty or min_value is _POS or max_value is _NEG
+        none = (_POS, _NEG) if self._is_empty else (_NEG, _POS)
+        self.min_value = none[0] if self._is_empty or _end(min_value) is None else _end(min_value)
+        self.max_value = none[1] if self._is_empty or _end(max_value) is None else _end(max_value)
 
     def __repr__(self):
         return f"IntervalSet[{self.min_value}, {self.max_value}]"
@@ -95,3 +101,30 @@ def estimate_region_strict_bound(region, var_dom, predicate):
 def estimate_region_upper_bound(region, var_dom, predicate):
     """A part of a region that has everything that is accessed."""
     return _region(region, var_dom, predicate, False)
+
+
+def union_lower_bound(sets):
+    """The least interval of sets that overlap or touch each other: one that has no other values."""
+    low = high = None
+    analyzer = Analyzer()
+
+    def reaches(end, begin):
+        """Returns whether no integer is between the end of an interval and the begin of another."""
+        return _end(end) is None or _end(begin) is None or analyzer.can_prove(_end(begin) <= _end(end) + 1)
+
+    for item in sets:
+        if item.is_nothing():
+            continue
+        if low is None:
+            low, high = item.min_value, item.max_value
+        elif reaches(high, item.min_value) and reaches(item.max_value, low):
+            low = _pick(tir.min, low, item.min_value)
+            high = _pick(tir.max, high, item.max_value)
+    return IntSet.nothing() if low is None else IntervalSet(low, high)
+
+
+def _pick(function, a, b):
+    """The lower or upper one of two ends, which may be infinite on that side."""
+    if _end(a) is None or _end(b) is None:
+        return a if _end(a) is None else b
+    return Analyzer().simplify(function(a, b))

@@ -1,0 +1,3 @@
+"""Functions of TVM that its Python package uses by the names that its library registers."""
+from .bound import domain_touched as DomainTouched  # noqa: F401
+from .bound import narrow_predicate_expression as NarrowPredicateExpression  # noqa: F401
