@@ -25,6 +25,7 @@ _ALIASES = {
     "iropt._tvm": ["", "error", "_ffi", "_ffi.base"],
     "iropt.ir": ["ir", "ir.base", "ir.module", "ir.expr", "ir.function", "ir.type", "ir.op", "ir.attrs", "ir.global_info",
                  "ir.container", "container"],
+    "iropt.ir.diagnostics": ["ir.diagnostics"],
     "iropt.ir.transform": ["ir.transform", "transform"],
     "iropt.ir.instrument": ["ir.instrument", "instrument", "relax.ir.instrument"],
     "iropt.relax": ["relax", "relax.expr", "relax.struct_info", "relax.ty", "relax.type"],

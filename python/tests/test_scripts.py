@@ -344,3 +344,23 @@ def test_negative_numbers_are_arguments():
 
 def constant_of(func):
     return float(func.body.blocks[0].bindings[0].value.args[1].data.numpy())
+
+
+def test_errors_of_scripts_are_given_to_the_renderer():
+    from iropt.ir import diagnostics
+
+    found = []
+    diagnostics.override_renderer(lambda context: found.extend(context.diagnostics))
+    try:
+        with pytest.raises(iropt.Error, match="not defined|unknown|undefined"):
+            iropt.script.from_source("@T.prim_func\ndef main(A: T.Buffer((4,), 'float32')):\n    A[missing] = T.float32(1)\n")
+    finally:
+        diagnostics.override_renderer(None)
+    assert [(item.level.name, item.span.line) for item in found] == [("ERROR", 3)] and "missing" in found[0].message
+    assert diagnostics.get_renderer() is None
+    context = diagnostics.DiagnosticContext(None, None)
+    context.emit(diagnostics.Diagnostic(diagnostics.DiagnosticLevel.NOTE, ir.Span(), "good"))
+    context.render()
+    context.emit(diagnostics.Diagnostic(diagnostics.DiagnosticLevel.ERROR, ir.Span(), "bad"))
+    with pytest.raises(iropt.Error, match="bad"):
+        context.render()

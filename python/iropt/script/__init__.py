@@ -9,7 +9,7 @@ def from_source(input, extra_vars=None, check_well_formed=True, *, path=None):
     import textwrap
 
     from .. import _script
-    from ..ir import IRModule
+    from ..ir import Error, diagnostics
 
     del path
     env = {"T": tir, "R": relax, "I": ir}
@@ -19,8 +19,12 @@ def from_source(input, extra_vars=None, check_well_formed=True, *, path=None):
         input = inspect.getsource(input)
     env.update(extra_vars or {})
     source = textwrap.dedent(input)
-    module = _script.read(source, env, verify=False)
     del check_well_formed
+    try:
+        module = _script.read(source, env, verify=False)
+    except (Error, TypeError, ValueError) as error:
+        diagnostics.report(error)
+        raise
     return _module_or_function(module, source)
 
 
