@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "errors.h"
+#include "iropt/analysis/tir/block_access.h"
+#include "iropt/analysis/tir/buffer_scopes.h"
 #include "iropt/analysis/tir/reshape_pattern.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/deduce_bound.h"
@@ -122,6 +124,40 @@ std::vector<NodeRef> DefinedSymVars(const NodeRef& type) {
   std::vector<NodeRef> vars;
   ForEachDefinedSymVar(To<Type>(type.node), [&](const tir::Var* var) { vars.push_back({var, type.keep}); });
   return vars;
+}
+
+// The regions of buffers that a block reads and writes, and those of which it is unknown; with `states_all`, these are
+// among both.
+py::tuple BlockAccess(const NodeRef& block, const py::list& buffers, bool states_all) {
+  Build build;
+  build.Use(block.keep);
+  BuffersByPointer known;
+  for (py::handle item : buffers) {
+    const auto* buffer = To<tir::Buffer>(ToNode(item, build));
+    known.insert_or_assign(buffer->data, buffer);
+  }
+  const auto& node = *To<tir::Block>(block.node);
+  const BlockAccesses found = states_all ? GetBlockReadWriteRegion(node, known, build.workspace())
+                                         : GetBlockAccessRegion(node, known, build.workspace());
+  const auto list = [&](const std::vector<const tir::BufferRegion*>& regions) {
+    std::vector<py::object> items;
+    items.reserve(regions.size());
+    for (const tir::BufferRegion* region : regions) items.push_back(ToPython(build.Made(region)));
+    return MakeArray(std::move(items));
+  };
+  return py::make_tuple(list(found.reads), list(found.writes), list(found.opaques));
+}
+
+// The innermost loop or block around all accesses to each buffer, or None, as (buffer, statement).
+py::list ScopesOfBuffers(const NodeRef& func) {
+  py::list scopes;
+  const BufferScopes found = DetectBufferScopes(*To<PrimFunc>(func.node));
+  for (const Node* node : Walk().PostOrder(func.node)) {
+    const auto* buffer = As<tir::Buffer>(node);
+    const auto* scope = buffer == nullptr ? nullptr : found.Find(buffer);
+    if (scope != nullptr) scopes.append(py::make_tuple(ToPython(buffer, func.keep), ToPython(*scope, func.keep)));
+  }
+  return scopes;
 }
 
 // An analyzer with the facts that it was told. New nodes are in one store.
@@ -259,6 +295,8 @@ void AddAnalyses(py::module_& m) {
       .def("push", &PyAnalyzer::Push)
       .def("pop", &PyAnalyzer::Pop);
   m.def("children", &Children);
+  m.def("block_access", &BlockAccess);
+  m.def("scopes_of_buffers", &ScopesOfBuffers);
   m.def("free_vars", &FreePrimVars);
   m.def("defined_sym_vars", &DefinedSymVars);
   m.def("type_lca", [](const NodeRef& a, const NodeRef& b) {

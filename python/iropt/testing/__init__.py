@@ -98,6 +98,11 @@ def _skip(what):
     return requires
 
 
+def uses_gpu(*args):
+    """Marks tests that use a device if there is one."""
+    return args[0] if args else uses_gpu
+
+
 def enabled_targets():
     """The targets that code is run for: none."""
     return []

@@ -1,5 +1,7 @@
 """Analyses of the loop level."""
 from .._core import native
+from ..ir import base as ir_base
+from .out_of_bounds import OOBChecker  # noqa: F401
 
 
 def verify_well_formed(obj, assert_mode=True):
@@ -11,6 +13,26 @@ def verify_well_formed(obj, assert_mode=True):
     if text and assert_mode:
         raise ValueError(text)
     return not text
+
+
+def get_block_access_region(block, buffer_var_map):
+    """The regions that the body of a block reads, those that it writes, and those of which it is unknown.
+
+    Args:
+        block: the block.
+        buffer_var_map: the buffers that count, by their data variables.
+    """
+    return ir_base.Array(native.block_access(block, list(dict(buffer_var_map).values()), False))
+
+
+def get_block_read_write_region(block, buffer_var_map):
+    """The regions that the body of a block may read, and those that it may write."""
+    return ir_base.Array(native.block_access(block, list(dict(buffer_var_map).values()), True)[:2])
+
+
+def detect_buffer_access_lca(func):
+    """The innermost loop or block around all accesses to each buffer, None if it is the function, by buffer."""
+    return dict(native.scopes_of_buffers(func))
 
 
 def expr_deep_equal(lhs, rhs):

@@ -2,7 +2,7 @@
 from .._core import make, native, node
 from ..ir import base as ir
 from .buffer import Buffer, Range
-from .expr import PrimExpr, Var, convert
+from .expr import PrimExpr, Var, const, convert
 
 
 @node("PrimFunc")
@@ -139,6 +139,23 @@ class IndexMap(ir.AttrBase):
         if has_padding:
             raise ValueError("the index map has no inverse for this shape: some of its results stand for no index")
         return found
+
+    def non_surjective_inverse(self, shape):
+        """The map back to the indices in a shape, and which results stand for none: a condition on its indices."""
+        from ..arith import Analyzer, IterMapLevel, detect_iter_map
+        from .stmt_functor import substitute
+
+        dims = [dim if isinstance(dim, Range) else Range(0, dim) for dim in shape]
+        inverse, has_padding = self._inverse(dims)
+        if not has_padding:
+            return inverse, const(False, "bool")
+        found = detect_iter_map(self.results, dict(zip(self.params, dims)), check_level=IterMapLevel.NoCheck,
+                                simplify_trivial_iterators=False)
+        analyzer = Analyzer()
+        for param, dim in zip(inverse.params, self.map_shape([dim.extent for dim in dims])):
+            analyzer.bind(param, Range(const(0, param.dtype), dim.astype(param.dtype)))
+        predicate = substitute(found.padding_predicate, dict(zip(self.params, inverse.results)))
+        return inverse, analyzer.simplify(predicate)
 
     def map_ndarray(self, arr_src):
         """A tensor, or an array, with its elements moved to where the map puts them."""
