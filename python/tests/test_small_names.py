@@ -326,3 +326,11 @@ def test_attributes_of_own_operators():
     assert own(1) == 1
     with pytest.raises(NotImplementedError, match="relax.add"):
         ir.register_op_attr("relax.add", "FLegalize", own)
+
+
+def test_substitution_keeps_buffers_one():
+    n = tir.Var("n", "int32")
+    buffer = tir.decl_buffer((n,), "float32", "A")
+    stmt = tir.BufferStore(buffer, tir.BufferLoad(buffer, [0]) + tir.BufferLoad(buffer, [n - 1]), [0])
+    new = tir.stmt_functor.substitute(stmt, {n: tir.const(8)})
+    assert new.buffer.shape[0].value == 8 and new.value.a.buffer.same_as(new.buffer) and new.value.b.buffer.same_as(new.buffer)

@@ -1,5 +1,6 @@
 """Attributes of operators that programs register, and nodes that they describe devices with."""
 from .._core import native
+from .base import DictAttrs
 
 _ATTRS = {}
 
@@ -33,7 +34,9 @@ class MemoryInfo:
 
 
 def make_node(type_key, **kwargs):
-    """An object of a type of TVM by its name, of which MemoryInfo is known."""
+    """An object of a type of TVM by its name, of which DictAttrs and MemoryInfo are known."""
+    if type_key in ("DictAttrs", "ir.DictAttrs"):
+        return DictAttrs(kwargs)
     if type_key != "MemoryInfo":
         raise NotImplementedError(f"make_node of {type_key} is not a part of iropt: nodes have classes")
     return MemoryInfo(**kwargs)

@@ -1,4 +1,4 @@
-"""Building of Relax functions call by call, with the names of scripts: `with IRBuilder() as ib: with R.function(): ...`."""
+"""Building of functions call by call, with the names of scripts: `with IRBuilder() as ib: with R.function(): ...`."""
 import threading
 
 from ..relax import BlockBuilder, DataflowVar, Function, PyExprMutator, SeqExpr, Var
@@ -40,6 +40,11 @@ class IRBuilder:
         """Names a variable."""
         IRBuilder.current().names[value] = name
         return value
+
+    @staticmethod
+    def name_many(names, values):
+        """Names variables."""
+        return [IRBuilder.name(name, value) for name, value in zip(names, values, strict=True)]
 
 
 def _stack():

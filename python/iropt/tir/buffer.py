@@ -31,6 +31,7 @@ class IterVar(_Operators, Object):
 
     __slots__ = ()
     DataPar, ThreadIndex, CommReduce, Ordered, DimInfo, Unrolled, Vectorized, Parallelized, Tensorized = range(9)
+    Opaque = DimInfo
 
     def __new__(cls, dom, var, iter_type, thread_tag="", span=None):
         del span

@@ -90,6 +90,11 @@ class AllocateConst(Stmt):
 
     __slots__ = ()
 
+    def __new__(cls, buffer_var, dtype, extents, data_or_idx, body, annotations=None, span=None):
+        del span
+        return make("AllocateConst", buffer_var=buffer_var, dtype=dtype, extents=list(extents), data=data_or_idx, body=body,
+                    annotations=annotations)
+
     irmod_storage_idx = property(lambda self: self.storage_id)
 
 

@@ -59,6 +59,8 @@ def map_children(value, function):
 def substitute(node, vmap):
     """The node with other expressions for variables."""
     values = {native.node_id(var): value for var, value in dict(vmap).items()}
+    # What is one node, such as a buffer, stays one.
+    known = {}
 
     def rewrite(value):
         if isinstance(value, (list, tuple)):
@@ -66,8 +68,12 @@ def substitute(node, vmap):
             return value if all(a is b for a, b in zip(value, new)) else new
         if not isinstance(value, Node):
             return value
-        found = values.get(native.node_id(value))
-        return map_children(value, rewrite) if found is None else found
+        place = native.node_id(value)
+        if place in values:
+            return values[place]
+        if place not in known:
+            known[place] = value, map_children(value, rewrite)
+        return known[place][1]
 
     return rewrite(node)
 
