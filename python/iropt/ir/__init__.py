@@ -4,6 +4,6 @@ from ..tir import FloatImm, IntImm, PrimExpr, Range  # noqa: F401
 from .module import IRModule  # noqa: F401
 from .op_attrs import make_node, register_op_attr  # noqa: F401
 from .saving import load_json, save_json  # noqa: F401
-from .structure import (assert_structural_equal, difference,  # noqa: F401
+from .structure import (assert_structural_equal, difference, get_first_structural_mismatch,  # noqa: F401
                         structural_equal, structural_hash)
 from . import instrument, transform  # noqa: F401
