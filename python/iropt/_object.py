@@ -17,10 +17,14 @@ class Object(Node):
         return native.place(self)
 
     def script(self, **options):
-        """The node as text, with the values of all constants unless show_meta=False is given."""
+        """The node as text, with the values of all constants unless show_meta=False is given.
+
+        With verbose_expr=True, the text of an expression begins with the declarations of its variables and buffers.
+        """
         from . import _text
 
-        return _text.script(self, **printing(options))
+        text = _text.script(self, **printing(options))
+        return _text.declared(self, text) if options.get("verbose_expr") else text
 
     def show(self, *_, **options):
         """Prints the node; the values of constants only with show_meta=True."""

@@ -22,6 +22,8 @@ def script(value, **options):
             return _fields(value)
     if isinstance(value, tir.Buffer):
         return value.name
+    if isinstance(value, (tir.BufferRegion, tir.MatchBufferRegion, tir.Range, tir.IterVar, tir.CommReducer)):
+        return _part(value)
     if isinstance(value, tir.Stmt):
         return _statement(value, options)
     if isinstance(value, relax.Constant):
@@ -35,6 +37,54 @@ def script(value, **options):
     if isinstance(value, relax.BindingBlock):
         return "\n".join(script(binding, **options) for binding in value.bindings)
     return _fields(value)
+
+
+def _part(value):
+    """The text of what only stands in statements."""
+    from . import tir
+
+    if isinstance(value, tir.Range):
+        return f"I.Range({value.min}, {tir.convert(value.min + value.extent)})"
+    if isinstance(value, tir.BufferRegion):
+        places = [str(dom.min) if isinstance(dom.extent, tir.IntImm) and dom.extent.value == 1 else f"{dom.min}:{dom.min + dom.extent}"
+                  for dom in value.region]
+        return f"{value.buffer.name}[{', '.join(places) or '()'}]"
+    if isinstance(value, tir.MatchBufferRegion):
+        buffer = value.buffer
+        dims = ", ".join(str(dim) for dim in buffer.shape) + ("," if len(buffer.shape) == 1 else "")
+        dtype = "" if buffer.dtype == "float32" else f', "{buffer.dtype}"'
+        return f"{buffer.name} = T.match_buffer({_part(value.source)}, ({dims}){dtype})"
+    if isinstance(value, tir.CommReducer):
+        params = ", ".join(str(var) for var in (*value.lhs, *value.rhs))
+        results = [str(item) for item in value.result]
+        result = results[0] if len(results) == 1 else f"({', '.join(results)})"
+        return f"T.comm_reducer(lambda {params}: {result}, [{', '.join(str(item) for item in value.identity_element)}])"
+    kinds = ("DataPar", "ThreadIndex", "CommReduce", "Ordered", "Opaque", "Unrolled", "Vectorized", "Parallelized", "Tensorized")
+    dom = None if value.dom is None else _part(value.dom).replace("I.", "T.", 1)
+    return f"T.iter_var({value.var}, {dom}, {json.dumps(kinds[int(value.iter_type)])}, {json.dumps(value.thread_tag)})"
+
+
+def declared(value, text):
+    """The text of a node after the declarations of its variables and buffers."""
+    from . import tir
+
+    def access(buffer):
+        return tir.BufferLoad(buffer, [0] * len(buffer.shape))
+
+    used = []
+    if isinstance(value, tir.PrimExpr):
+        used = [value]
+    elif isinstance(value, tir.Buffer):
+        used = [access(value)]
+    elif isinstance(value, tir.IterVar):
+        used = [value.var]
+    elif isinstance(value, (tir.BufferRegion, tir.MatchBufferRegion)):
+        region = value.source if isinstance(value, tir.MatchBufferRegion) else value
+        used = [access(region.buffer), *(end for dom in region.region for end in (dom.min, dom.extent))]
+    if not used:
+        return text
+    lines = _statement(tir.stmt_seq(*used), {}).split("\n")
+    return "\n".join([line for line in lines if not line.startswith("T.evaluate(")] + [text])
 
 
 def _constant(value, options):

@@ -334,3 +334,25 @@ def test_substitution_keeps_buffers_one():
     stmt = tir.BufferStore(buffer, tir.BufferLoad(buffer, [0]) + tir.BufferLoad(buffer, [n - 1]), [0])
     new = tir.stmt_functor.substitute(stmt, {n: tir.const(8)})
     assert new.buffer.shape[0].value == 8 and new.value.a.buffer.same_as(new.buffer) and new.value.b.buffer.same_as(new.buffer)
+
+
+def test_texts_with_declarations():
+    a, b = tir.Var("a", "int32"), tir.SizeVar("b", "int32")
+    buffer = tir.decl_buffer((128, b), "float16", "A")
+    declared = "b = T.int32(is_size_var=True)\nA = T.Buffer((128, b), \"float16\")\n"
+    assert (a + b).script(verbose_expr=True) == "a = T.int32()\nb = T.int32(is_size_var=True)\na + b"
+    assert (a + b).script() == "a + b" and str(tir.Range(2, 10)) == "I.Range(2, 10)"
+    assert buffer.script(verbose_expr=True) == declared + "A" and buffer[4, 1].script(verbose_expr=True) == declared + "A[4, 1]"
+    assert buffer[0:4, 1].script(verbose_expr=True) == declared + "A[0:4, 1]"
+    assert tir.MatchBufferRegion(tir.decl_buffer((4,), name="B"), buffer[0:4, 1]).script() == "B = T.match_buffer(A[0:4, 1], (4,))"
+    assert tir.IterVar((0, 8), a, tir.IterVar.CommReduce).script(verbose_expr=True) == (
+        'a = T.int32()\nT.iter_var(a, T.Range(0, 8), "CommReduce", "")')
+    combiner = tir.comm_reducer(lambda x, y: x + y, lambda dtype: tir.const(0, dtype))(a, tir.IterVar((0, 8), b, 2)).combiner
+    assert combiner.script() == "T.comm_reducer(lambda x, y: x + y, [0])"
+
+
+def test_types_of_variables_are_equal_by_value():
+    pointer = ir.PointerType(ir.PrimType("int32"), "global")
+    assert pointer == ir.PointerType(ir.PrimType("int32")) and pointer != ir.PointerType(ir.PrimType("int32"), "local")
+    assert len({pointer, ir.PointerType(ir.PrimType("int32"))}) == 1 and pointer.script() == 'T.handle("int32", "global")'
+    assert ir.TupleType([ir.PrimType("float32"), pointer]).script() == 'T.Tuple(T.float32, T.handle("int32", "global"))'

@@ -421,9 +421,54 @@ class PointerType:
         dtype = getattr(self.element_type, "dtype", self.element_type)
         return (dtype, self.storage_scope)
 
+    def __eq__(self, other):
+        return isinstance(other, PointerType) and self._pointer_() == other._pointer_()
+
+    def __hash__(self):
+        return hash(self._pointer_())
+
+    def script(self, **_):
+        """The text of the type."""
+        dtype, scope = self._pointer_()
+        return f'T.handle("{dtype}", "{scope}")'
+
+    __repr__ = __str__ = script
+
 
 class PrimType:
     """The type of a scalar variable."""
 
     def __init__(self, dtype):
         self.dtype = dtype
+
+    def __eq__(self, other):
+        return isinstance(other, PrimType) and self.dtype == other.dtype
+
+    def __hash__(self):
+        return hash(self.dtype)
+
+    def script(self, **_):
+        """The text of the type."""
+        return f"T.{self.dtype}"
+
+    __repr__ = __str__ = script
+
+
+class TupleType:
+    """The type of a tuple."""
+
+    def __init__(self, fields, span=None):
+        del span
+        self.fields = Array(fields)
+
+    def __eq__(self, other):
+        return isinstance(other, TupleType) and self.fields == other.fields
+
+    def __hash__(self):
+        return hash(self.fields)
+
+    def script(self, **_):
+        """The text of the type."""
+        return f"T.Tuple({', '.join(field.script() for field in self.fields)})" if self.fields else "None"
+
+    __repr__ = __str__ = script
