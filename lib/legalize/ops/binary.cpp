@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "iropt/ir/context.h"
 #include "iropt/legalize/legalize.h"
 #include "iropt/legalize/topi.h"
 #include "iropt/op/intrinsic_ids.h"
@@ -15,14 +16,39 @@ namespace {
 
 using te::Value;
 
+// The value of a scalar. A variable of the graph is matched to a symbolic one.
+const PrimExpr* SymbolicValue(LegalizeCall& call, const Expr* scalar) {
+  if (const PrimExpr* value = To<PrimType>(scalar->type)->value) return value;
+  const PrimExpr* symbol = IRContext::Current().NewSymVar("s");
+  call.builder().EmitMatchCast(scalar, PrimType::Get(symbol));
+  return symbol;
+}
+
+// An operation on scalars is one on symbolic variables, which have 64 bits. TVM has PrimFuncs for tensors only, and
+// ends here.
+const Expr* LegalizeScalars(LegalizeCall& call, te::Builder& te, topi::BinaryFn f) {
+  for (size_t i = 0; i < 2; ++i) {
+    const auto* scalar = As<PrimType>(call.arg(i)->type);
+    if (!scalar) return call.Error("one operand is a scalar and the other a constant of rank 0: neither is a tensor");
+    if (scalar->dtype != DataType::Int(64))
+      return call.Error(fmt::format("an operand is a scalar of {}, and only those of int64 are symbolic variables",
+                                    scalar->dtype.ToString()));
+  }
+  const Value a(SymbolicValue(call, call.arg(0)), te);
+  const Value b(SymbolicValue(call, call.arg(1)), te);
+  const PrimExpr* result = te.NodeOf(f(a, b));
+  if (!IRContext::CanIntern(result)) return call.Error("its operands are scalars, for which it has no arithmetic");
+  result = IRContext::Current().Intern(result);
+  return call.builder().workspace().New<PrimValue>(result, PrimType::Get(result));
+}
+
 // A constant of rank 0 becomes a number in the PrimFunc: the second operand, or else the first one.
 const Expr* LegalizeBinary(LegalizeCall& call, std::string_view name, std::string_view stage, topi::BinaryFn f) {
   TeCall te(call, name);
   const bool folds = AsScalarConstant(call.arg(1), te.make()) != nullptr;
   const te::Operand a = te.Operand(call.arg(0), !folds);
   const te::Operand b = te.Operand(call.arg(1), true);
-  if (std::holds_alternative<Value>(a) && std::holds_alternative<Value>(b))
-    return call.Error("none of the operands is a tensor");
+  if (std::holds_alternative<Value>(a) && std::holds_alternative<Value>(b)) return LegalizeScalars(call, te, f);
   return te.Finish({topi::Broadcast(a, b, stage, f)});
 }
 
