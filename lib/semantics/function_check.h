@@ -22,6 +22,7 @@ struct CheckMode {
   bool is_narrower = false;          // floats are computed in float16
   bool changes_rounding = false;     // quantized tensors may be computed with other roundings
   bool changes_mode = false;         // batch_norm and dropout may become those of inference, or of training
+  bool cuts_rows = false;            // of selected boxes, only those that count may be left
   bool only_finite = false;          // inputs with infinities and NaNs are not compared
   bool restricts_inputs = false;     // the function need not run on all inputs on which it ran before
   bool assumes_no_overflow = false;  // integers of loops that overflow may have other values
