@@ -62,6 +62,8 @@ _ALIASES = {
     "iropt.rpc": ["rpc"],
     "iropt.auto_scheduler": ["auto_scheduler"],
     "iropt.meta_schedule": ["meta_schedule", "s_tir.meta_schedule"],
+    "iropt.meta_schedule.tune_utils": ["meta_schedule.testing.tune_utils"],
+    "iropt.meta_schedule.arg_info": ["meta_schedule.arg_info", "s_tir.meta_schedule.arg_info"],
     "iropt.relax.py_module": ["relax.base_py_module"],
     "iropt.packed": ["_ffi.registry"],
     "iropt.relay": ["relay"],

@@ -3,6 +3,8 @@
 Expressions become Relax functions, and passes are those of the same names. Texts in Relay are read by
 `iropt.from_source(text, format="relay")`.
 """
+import types
+
 from . import ir, relax
 from .ir import GlobalVar, IRModule  # noqa: F401
 from .relax import const  # noqa: F401
@@ -10,6 +12,7 @@ from .relax import TensorStructInfo as TensorType  # noqa: F401
 from .relax import op as _op
 
 Module = IRModule
+op = types.SimpleNamespace(get=ir.Op.get)
 
 
 def var(name_hint, type_annotation=None, shape=None, dtype="float32"):

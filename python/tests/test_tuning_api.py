@@ -119,3 +119,55 @@ def test_symbolic_variables_that_are_not_there_are_refused():
     x = relax.Var("x", relax.TensorStructInfo((1, 1, 4, 4), "float32"))
     with pytest.raises(iropt.Error, match="groups must be positive"):
         relax.op.nn.conv2d(x, x, groups=0)
+
+
+def test_functions_get_one_of_a_few_schedules():
+    from iropt import target, tir
+    from iropt.meta_schedule.arg_info import ArgInfo
+    from iropt.script import tir as T
+
+    @I.ir_module
+    class Loops:
+        @T.prim_func
+        def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32")):
+            for i, j in T.grid(64, 64):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi, vj] * T.float32(2)
+
+        @T.prim_func
+        def done(A: T.Buffer((64,), "float32")):
+            T.func_attr({"tir.is_scheduled": True})
+            for i in range(64):
+                with T.block("A"):
+                    vi = T.axis.spatial(64, i)
+                    A[vi] = T.float32(0)
+
+    with target.Target("llvm"):
+        tuned = relax.transform.FewShotTuning(valid_count=2)(Loops)
+    assert tuned["main"].attrs["tir.is_scheduled"] and isinstance(tuned["main"], tir.PrimFunc)
+    iropt.ir.assert_structural_equal(tuned["done"], Loops["done"])
+    assert iropt.running.check_semantics(Loops, tuned) == ""
+    assert [info.as_json() for info in ArgInfo.from_prim_func(Loops["main"])] == [["TENSOR", "float32", [64, 64]]] * 2
+
+
+def test_only_functions_are_called():
+    tensor = relax.Var("x", relax.TensorStructInfo((2,), "float32"))
+    with pytest.raises(ValueError, match="only a function can be called"):
+        relax.Call(tensor, [tensor])
+    name = iropt.ir.GlobalVar("f")
+    relax.expr._update_struct_info(name, relax.FuncStructInfo([], relax.ObjectStructInfo()))
+    assert name.struct_info == relax.FuncStructInfo([], relax.ObjectStructInfo())
+    with pytest.raises(iropt.Error):
+        relax.TupleStructInfo(1)
+    assert isinstance(tensor.checked_type, relax.DynTensorType)
+    n = iropt.tir.Var("n", "int64")
+    iropt.ir.assert_structural_equal(n % 16 == 0, iropt.tir.EQ(n % 16, 0))
+
+
+def test_inputs_have_the_dtype_and_the_bounds():
+    from iropt.meta_schedule.tune_utils import generate_input_data
+
+    assert generate_input_data((2, 3), "float16").dtype == "float16"
+    values = generate_input_data([50], "int8", low=3, high=5)
+    assert values.dtype == "int8" and set(values) == {3, 4}

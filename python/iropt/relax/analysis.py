@@ -2,7 +2,7 @@
 from .. import _newer, ir, tir
 from .._core import Array, native
 from ..arith import Analyzer
-from .expr import (Call, DataflowVar, Expr, FuncStructInfo, Function, MatchCast, PrimStructInfo, SeqExpr, ShapeExpr,  # noqa: F401
+from .expr import (Call, DataflowVar, DynTensorType, Expr, FuncStructInfo, Function, MatchCast, PrimStructInfo, SeqExpr, ShapeExpr,  # noqa: F401
                    ShapeStructInfo, TensorStructInfo, TupleStructInfo, Var, VarBinding)
 
 
@@ -36,14 +36,14 @@ def all_vars(expr):
 
 
 def bound_vars(expr):
-    """The variables that the expression defines."""
-    found = []
+    """The variables that the expression defines; parameters come before those of the body."""
+    params, found = [], []
     for value in _nodes(expr):
         if isinstance(value, Function):
-            found.extend(value.params)
+            params[:0] = value.params
         elif isinstance(value, (VarBinding, MatchCast)):
             found.append(value.var)
-    return _unique(found)
+    return _unique([*params, *found])
 
 
 def free_vars(expr):
@@ -120,7 +120,7 @@ def struct_info_base_check(base, derived):
 def get_static_type(info):
     """The type without shapes: ranks and dtypes stay."""
     if isinstance(info, TensorStructInfo):
-        return TensorStructInfo(dtype=info.dtype, ndim=info.ndim)
+        return DynTensorType(info.ndim, info.dtype)
     if isinstance(info, ShapeStructInfo):
         return ShapeStructInfo(ndim=info.ndim)
     if isinstance(info, TupleStructInfo):

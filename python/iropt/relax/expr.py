@@ -12,6 +12,14 @@ ExprWithOp = RelaxExpr
 # ---- Types
 
 
+def _listed(values):
+    """A list of what is given; an error of both classes if that is a single value."""
+    try:
+        return list(values)
+    except TypeError as error:
+        raise native.ArgumentError(str(error)) from None
+
+
 @node("ObjectType")
 class ObjectStructInfo(StructInfo):
     """Any value."""
@@ -44,7 +52,7 @@ class ShapeStructInfo(StructInfo):
 
     def __new__(cls, values=None, ndim=-1, span=None):
         del span
-        return make("ShapeType", values=None if values is None else list(values), ndim=ndim)
+        return make("ShapeType", values=None if values is None else _listed(values), ndim=ndim)
 
 
 @node("TensorType")
@@ -117,7 +125,7 @@ class TupleStructInfo(StructInfo):
 
     def __new__(cls, fields, span=None):
         del span
-        return make("TupleType", fields=list(fields))
+        return make("TupleType", fields=_listed(fields))
 
 
 @node("FuncType")
@@ -296,6 +304,8 @@ class Call(Expr):
             types = TupleStructInfo(sinfo_args) if sinfo_args else None
         if isinstance(op, str):
             op = ir.Op.get(op)
+        if isinstance(getattr(op, "type", None), (TensorStructInfo, ShapeStructInfo, TupleStructInfo, PrimStructInfo)):
+            raise ValueError(f"only a function can be called, not a value of type {op.type}")
         return make("Call", op=op, args=list(args), attrs=attrs, type_args=types)
 
     @property
@@ -521,7 +531,9 @@ class DynTensorType(TensorStructInfo):
 
     def __new__(cls, ndim=-1, dtype="float32", span=None):
         del span
-        return TensorStructInfo(dtype=dtype, ndim=ndim)
+        made = TensorStructInfo(dtype=dtype, ndim=ndim)
+        made.__class__ = cls
+        return made
 
 
 class PackedFuncType(FuncStructInfo):
@@ -532,6 +544,20 @@ class PackedFuncType(FuncStructInfo):
     def __new__(cls, span=None):
         del span
         return FuncStructInfo.opaque_func(ret=ObjectStructInfo())
+
+
+class _Typed:
+    """What the name of a function knows of it if only the type is given."""
+
+    def __init__(self, struct_info):
+        self.struct_info = struct_info
+
+
+def _update_struct_info(expr, struct_info):
+    """Sets the type that the name of a function knows. Other nodes have their types from the beginning."""
+    if not isinstance(expr, GlobalVar):
+        raise NotImplementedError(f"the type of {type(expr).__name__} can't be changed: nodes stay as they are")
+    expr._function = _Typed(struct_info)
 
 
 _newer.add_names("relax.expr", globals())

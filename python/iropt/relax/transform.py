@@ -1,4 +1,6 @@
 """The passes of the graph level, made from the table of passes: `relax.transform.FoldConstant()`."""
+from .. import ir as _ir
+from .. import tir as _tir
 from ..ir import transform as _transform
 from ..ir.transform import (DataflowBlockPass, FunctionPass, ModulePass, Pass, PassContext,  # noqa: F401
                             dataflowblock_pass, function_pass, module_pass)
@@ -140,6 +142,34 @@ def MetaScheduleTuneTIR(work_dir, max_trials_global, max_trials_per_task=None):
         return mod
 
     return module_pass(run, opt_level=0, name="MetaScheduleTuneTIR")
+
+
+def FewShotTuning(valid_count=1, benchmark=False):
+    """A pass that gives every PrimFunc with blocks the fastest of a few schedules that are measured on this machine.
+
+    valid_count: how many schedules are measured. benchmark: whether those are measured at all if it is 1.
+    A function that cannot be run, such as one with symbolic shapes, stays as it is.
+    """
+    del benchmark  # Schedules are measured when they are compared with the function.
+
+    def run(mod, ctx):
+        del ctx
+        from ..meta_schedule import tune
+        from ..target import Target
+
+        target = tune.cpu_target(Target.current() or "llvm")
+        open_functions = {name: func for name, func in mod.items()
+                          if isinstance(func, _tir.PrimFunc) and not (func.attrs or {}).get("tir.is_scheduled")}
+        tasks = tune.tasks_of(_ir.IRModule(open_functions), target)
+        database = tune.tune_tasks(tasks, None, valid_count * len(tasks), valid_count, database="memory")
+        found = tune.applied(database, _ir.IRModule(open_functions), target)
+        changed = mod.copy()
+        for name, func in open_functions.items():
+            if not found[name].same_as(func) and not _ir.structural_equal(found[name], func):
+                changed[name] = found[name].with_attr("tir.is_scheduled", True)
+        return changed
+
+    return module_pass(run, opt_level=0, name="FewShotTuning")
 
 
 def MetaScheduleApplyDatabase(work_dir=None, enable_warning=False, **options):
