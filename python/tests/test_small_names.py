@@ -356,3 +356,22 @@ def test_types_of_variables_are_equal_by_value():
     assert pointer == ir.PointerType(ir.PrimType("int32")) and pointer != ir.PointerType(ir.PrimType("int32"), "local")
     assert len({pointer, ir.PointerType(ir.PrimType("int32"))}) == 1 and pointer.script() == 'T.handle("int32", "global")'
     assert ir.TupleType([ir.PrimType("float32"), pointer]).script() == 'T.Tuple(T.float32, T.handle("int32", "global"))'
+
+
+def test_layouts_of_data():
+    layout = tir.layout("NCHW16c")
+    assert (layout.factor_of("C"), layout.factor_of("N"), layout.index_of("c"), layout.index_of("O")) == (16, -1, 4, -1)
+    assert layout[-1] == "c" and "H" in layout and tir.layout("NC", dtype="int64").axes[1].dom.extent.dtype == "int64"
+    both = tir.bijective_layout("NCHW", "NHWC4c")
+    assert [int(dim) for dim in both.forward_shape((1, 10, 7, 5))] == [1, 7, 5, 3, 4]
+    assert [int(dim) for dim in both.backward_shape((1, 7, 5, 3, 4))] == [1, 12, 7, 5]
+    for index in numpy.ndindex(1, 12, 3, 2):
+        there = [int(item) for item in both.forward_index(list(index))]
+        assert there[3] == index[1] // 4 and there[4] == index[1] % 4
+        assert tuple(int(item) for item in both.backward_index(there)) == index
+    assert tir.bijective_layout("NCHW", "ABCD") is None and tir.bijective_layout("", "") is None
+    for name in ("NN", "NC16", "N4c", "NCc"):
+        with pytest.raises(ValueError, match="layout"):
+            tir.layout(name)
+    with pytest.raises(TypeError):
+        tir.layout("NC", dtype="float32")

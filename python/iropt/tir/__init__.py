@@ -61,5 +61,6 @@ def __dir__():
 
 
 from . import analysis, functor, generic, ir_builder, stmt_functor, transform  # noqa: E402,F401
+from .data_layout import BijectiveLayout, Layout, bijective_layout, layout  # noqa: E402,F401
 from .functor import PyStmtExprMutator, PyStmtExprVisitor  # noqa: E402,F401
 from .stmt_functor import renew_defs  # noqa: E402,F401
