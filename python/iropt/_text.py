@@ -84,7 +84,8 @@ def declared(value, text):
     if not used:
         return text
     lines = _statement(tir.stmt_seq(*used), {}).split("\n")
-    return "\n".join([line for line in lines if not line.startswith("T.evaluate(")] + [text])
+    # The last lines are the statements.
+    return "\n".join(lines[: -len(used)] + [text])
 
 
 def _constant(value, options):

@@ -95,6 +95,8 @@ _ALIASES = {
     "iropt.script.tir_builder": ["script.ir_builder.tir", "script.ir_builder.tir.ir"],
     "iropt.script.tir_frames": ["script.ir_builder.tir.frame"],
     "iropt.script.ir_module_builder": ["script.ir_builder.ir", "script.ir_builder.ir.ir"],
+    "iropt.script.source": ["script.parser.core.diagnostics", "script.parser.core.evaluator"],
+    "ast": ["script.parser.core.doc_core"],
     "iropt.script.doc": ["script.printer.doc"],
     "iropt.script.doc_printer": ["script.printer.doc_printer"],
     "iropt._object_path": ["runtime.object_path"],

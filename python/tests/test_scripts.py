@@ -364,3 +364,17 @@ def test_errors_of_scripts_are_given_to_the_renderer():
     context.emit(diagnostics.Diagnostic(diagnostics.DiagnosticLevel.ERROR, ir.Span(), "bad"))
     with pytest.raises(iropt.Error, match="bad"):
         context.render()
+
+
+def test_sources_and_values_of_syntax():
+    import ast
+    import inspect
+
+    from iropt.script.source import ExprEvaluator, Source
+
+    source = Source(body)
+    assert source.source == inspect.getsource(body) and source.start_line == inspect.getsourcelines(body)[1]
+    assert source.as_ast().body[0].name == "body" and "def test_functions_ask" in source.full_source
+    expression = Source("f(a[1:], 2), -a[0]").as_ast().body[0].value
+    assert isinstance(expression, ast.Tuple)
+    assert ExprEvaluator.eval(None, {"a": [1, 2, 3], "f": lambda x, y: x * y}, expression) == ([2, 3, 2, 3], -1)

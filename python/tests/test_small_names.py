@@ -341,6 +341,8 @@ def test_texts_with_declarations():
     buffer = tir.decl_buffer((128, b), "float16", "A")
     declared = "b = T.int32(is_size_var=True)\nA = T.Buffer((128, b), \"float16\")\n"
     assert (a + b).script(verbose_expr=True) == "a = T.int32()\nb = T.int32(is_size_var=True)\na + b"
+    call = tir.call_extern("int32", "f", a)
+    assert call.script(verbose_expr=True) == "a = T.int32()\n" + call.script()
     assert (a + b).script() == "a + b" and str(tir.Range(2, 10)) == "I.Range(2, 10)"
     assert buffer.script(verbose_expr=True) == declared + "A" and buffer[4, 1].script(verbose_expr=True) == declared + "A[4, 1]"
     assert buffer[0:4, 1].script(verbose_expr=True) == declared + "A[0:4, 1]"
