@@ -218,7 +218,16 @@ def test_iter_maps():
     i, j = tir.Var("i", "int32"), tir.Var("j", "int32")
     iters = {i: tir.Range(0, 4), j: tir.Range(0, 8)}
     found = arith.detect_iter_map([i * 8 + j], iters)
-    assert len(found.indices) == 1 and [int(arg.scale) for arg in found.indices[0].args] == [8, 1]
+    # Several digits are one of an iterator that is their sum.
+    digit, = found.indices[0].args
+    assert len(found.indices) == 1 and (int(digit.extent), int(digit.scale)) == (32, 1)
+    assert [int(arg.scale) for arg in digit.source.source.args] == [8, 1]
+    fused = arith.detect_iter_map([i * 16 + j * 2 + 5], iters).indices[0]
+    assert int(fused.args[0].scale) == 2 and int(fused.base) == 5
+    ir.assert_structural_equal(arith.normalize_iter_map_to_expr(fused), (i * 8 + j) * 2 + 5)
+    place = tir.Var("place", "int32")
+    back = arith.inverse_affine_iter_map(found.indices, [place])
+    assert Analyzer().can_prove_equal(back[j], place % 8)
     ir.assert_structural_equal(arith.normalize_iter_map_to_expr(found.indices[0]), i * 8 + j)
     assert not arith.detect_iter_map([i * 9 + j], iters).indices
     assert not arith.detect_iter_map([i * 7 + j], iters, check_level="bijective").indices

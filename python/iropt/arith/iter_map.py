@@ -3,7 +3,7 @@ import enum
 
 from .. import tir
 from .._core import native
-from .analyzer import plain
+from .analyzer import Analyzer, plain
 
 
 class IterMapLevel(enum.IntEnum):
@@ -53,7 +53,7 @@ class IterSplitExpr(IterMapExpr):
         expr = source._node_() if isinstance(source, IterMapExpr) else source
         if int_of(self.lower_factor) != 1:
             expr = tir.floordiv(expr, self.lower_factor)
-        if int_of(self.extent) is None or int_of(self.extent) != int_of(self.source.extent):
+        if not native.structural_equal(self.extent, self.source.extent, False):
             expr = tir.floormod(expr, self.extent)
         return expr if int_of(self.scale) == 1 else expr * self.scale
 
@@ -106,6 +106,18 @@ def _sum(index, iters):
     return IterSumExpr(args, base)
 
 
+def _fused(total, extent, scale, base):
+    """A sum of several digits as one digit of an iterator, which is their sum."""
+    if len(total.args) < 2:
+        return total
+    simplify = Analyzer().simplify
+    digits = [IterSplitExpr(arg.source, arg.lower_factor, arg.extent, simplify(tir.floordiv(arg.scale, scale)))
+              for arg in total.args]
+    zero = tir.const(0, total.base.dtype)
+    mark = IterMark(IterSumExpr(digits, zero), extent)
+    return IterSumExpr([IterSplitExpr(mark, tir.const(1, extent.dtype), extent, scale)], base)
+
+
 def detect_iter_map(indices, input_iters, predicate=True, check_level=IterMapLevel.Surjective,
                     simplify_trivial_iterators=True):
     """Indices as maps of iterators that are independent of each other.
@@ -125,7 +137,7 @@ def detect_iter_map(indices, input_iters, predicate=True, check_level=IterMapLev
                                    simplify_trivial_iterators)
     if found is None:
         return IterMapResult([], ["the indices are not maps of the iterators"], tir.const(0, "bool"))
-    sums = [_sum(expr, iters) for expr, _, _, _ in found[0]]
+    sums = [_fused(_sum(expr, iters), *shape) for expr, *shape in found[0]]
     return IterMapResult(sums, [], tir.const(0, "bool") if found[1] is None else found[1])
 
 
@@ -189,7 +201,13 @@ def inverse_affine_iter_map(iter_map, outputs):
 
     Returns: a dictionary of expressions by variable.
     """
-    marks = {native.node_id(arg.source.source): arg.source for item in iter_map for arg in item.args}
+    def marks_of(total):
+        """The iterators that are variables."""
+        for arg in total.args:
+            source = arg.source.source
+            yield from marks_of(source) if isinstance(source, IterSumExpr) else [arg.source]
+
+    marks = {native.node_id(mark.source): mark for item in iter_map for mark in marks_of(item)}
     iters = [(mark.source, tir.Range(0, mark.extent)) for mark in marks.values()]
     found = native.inverse_iter_map([item._node_() for item in iter_map], iters, [plain(output) for output in outputs])
     if found is None:
