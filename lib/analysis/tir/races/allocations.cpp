@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "iropt/analysis/tir/thread_tags.h"
-
 namespace iropt::races {
 
 StorageRank RankOf(const tir::Var* data) { return StorageScope::Of(data->pointer ? data->pointer->scope : "").rank; }

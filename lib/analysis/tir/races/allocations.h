@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/tir/races/accesses.h"
+#include "iropt/analysis/tir/thread_tags.h"
 
 namespace iropt::races {
 
