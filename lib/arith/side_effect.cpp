@@ -4,6 +4,8 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/op.h"
 
 namespace iropt::arith {
 
@@ -29,12 +31,18 @@ bool MayFail(const PrimExpr* expr, const BoundAnalyzer& bounds) {
     }
     return false;
   };
+  // Shifts by negative numbers, or by the bits of the dtype or more, are undefined.
+  const auto may_shift_too_far = [&](const tir::Call& shift) {
+    const IntBound amount = bounds.Bound(shift.args[1]);
+    return amount.min < 0 || amount.max >= shift.dtype.bits;
+  };
   bool may_fail = false;
   tir::PostOrderVisit(expr, [&](const Node* node) {
     if (const auto* load = As<tir::BufferLoad>(node)) may_fail |= is_outside(*load);
     if (const auto* call = As<tir::Call>(node)) {
       const auto* op = As<Op>(call->op);
       may_fail |= !op || EffectOf(op) > CallEffect::kPure;
+      may_fail |= (IsOp(call->op, op::kTirShiftLeft) || IsOp(call->op, op::kTirShiftRight)) && may_shift_too_far(*call);
     }
     if (const auto* cast = As<tir::Cast>(node)) {
       may_fail |= cast->value->dtype.is_floating() && !cast->dtype.is_floating();

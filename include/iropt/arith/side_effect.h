@@ -12,7 +12,7 @@ namespace iropt::arith {
 CallEffect SideEffect(const PrimExpr* expr);
 inline bool IsPure(const PrimExpr* expr) { return SideEffect(expr) <= CallEffect::kPure; }
 // Returns whether the evaluation may fail, so that it needs the conditions before it: loads may be out of range,
-// divisors 0, and floats beyond the limits of the integers that they are converted to. O(nodes).
+// divisors 0, shifts too far, and floats beyond the limits of the integers that they are converted to. O(nodes).
 bool MayFail(const PrimExpr* expr, const BoundAnalyzer& bounds);
 
 }  // namespace iropt::arith
