@@ -18,7 +18,7 @@ constexpr int kMostNodesOfEnd = 4096;
 
 class NodeCounter : public tir::ExprVisitor {
  public:
-  // Returns whether the expression, as a tree, has no more nodes than an end may have.
+  // Returns whether the expression, as a tree, has at most as many nodes as an end may have.
   static bool IsSmall(const PrimExpr* e) {
     NodeCounter counter;
     counter.VisitExpr(e);

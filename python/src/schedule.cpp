@@ -158,7 +158,7 @@ class PySchedule {
   // Applies a rule; returns whether it applies. After a failure the schedule is of no use.
   bool ApplyRule(const std::string& name, const std::string& function, const NodeRef& target, int64_t few) {
     const schedule::Rule* rule = schedule::FindRule(name);
-    if (rule == nullptr) throw py::key_error("there is no rule '" + name + "'");
+    if (rule == nullptr) throw py::key_error("unknown rule '" + name + "'");
     const Build build;
     snapshot_.reset();
     schedule::Refusal refusal;

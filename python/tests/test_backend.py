@@ -57,7 +57,7 @@ def test_samples_are_drawn_by_sums():
 
 
 def test_a_target_is_needed():
-    with pytest.raises(ValueError, match="there is no target"):
+    with pytest.raises(ValueError, match="no target"):
         DispatchSortScan()(Sorted)
 
 

@@ -306,31 +306,40 @@ def check(name, model, ir_opt):
     return ", ".join(done), True
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run_on_checkout(description, add_arguments, run):
+    """The exit code of a check of a tree of MLC-LLM: that of run(options, folder, models), or 77 without a clone."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--package", required=True)
     parser.add_argument("--repository", required=True)
     parser.add_argument("--commit", default=COMMIT)
-    parser.add_argument("--ir-opt")
     parser.add_argument("--minimum", type=int, default=0)
-    parser.add_argument("models", nargs="*")
+    add_arguments(parser)
     options = parser.parse_args()
     if not os.path.isdir(options.repository):
-        print(f"skipped: there is no clone of MLC-LLM at {options.repository}")
+        print(f"skipped: no clone of MLC-LLM at {options.repository}")
         return 77
     sys.path.insert(0, options.package)
     with tempfile.TemporaryDirectory() as folder:
         unpack(options.repository, options.commit, folder)
-        models = import_models(folder)
-        right, wrong_values = 0, False
-        for name in options.models or models:
-            text, is_right = check(name, models[name], options.ir_opt)
-            print(f"{name:12} {text}", flush=True)
-            right += is_right
-            wrong_values |= not is_right and name in VALUES
+        return run(options, folder, import_models(folder))
+
+
+def add_arguments(parser):
+    parser.add_argument("--ir-opt")
+    parser.add_argument("models", nargs="*")
+
+
+def check_models(options, folder, models):
+    del folder
+    right, wrong_values = 0, False
+    for name in options.models or models:
+        text, is_right = check(name, models[name], options.ir_opt)
+        print(f"{name:12} {text}", flush=True)
+        right += is_right
+        wrong_values |= not is_right and name in VALUES
     print(f"{right} of {len(options.models or models)}")
     return 1 if right < options.minimum or wrong_values else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_on_checkout(__doc__, add_arguments, check_models))

@@ -8,13 +8,11 @@ runs on a module that it has something to do in: functions that it adds are run 
 rewrites compute the same before and after. `pipeline` is the whole pipeline on a model of MLC-LLM, whose functions compute the
 same then. Prints a table. Exits with 1 if fewer than --minimum are right, and with 77 if there is no such clone.
 """
-import argparse
 import os
 import sys
-import tempfile
 import traceback
 
-from mlc_models import COMMIT, import_models, unpack
+from mlc_models import run_on_checkout
 from mlc_pass_checks import CHECKS
 
 
@@ -26,37 +24,28 @@ def describe(error):
     return f"{type(error).__name__}: {lines[0][:150]} ({os.path.basename(place.filename)}:{place.lineno})"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--package", required=True)
-    parser.add_argument("--repository", required=True)
-    parser.add_argument("--commit", default=COMMIT)
-    parser.add_argument("--minimum", type=int, default=0)
+def add_arguments(parser):
     parser.add_argument("--trace", action="store_true", help="print tracebacks")
     parser.add_argument("passes", nargs="*")
-    options = parser.parse_args()
-    if not os.path.isdir(options.repository):
-        print(f"skipped: there is no clone of MLC-LLM at {options.repository}")
-        return 77
-    sys.path.insert(0, options.package)
-    with tempfile.TemporaryDirectory() as folder:
-        unpack(options.repository, options.commit, folder)
-        import_models(folder)
-        there = sorted(file.removesuffix(".py") for file in os.listdir(os.path.join(folder, "python/mlc_llm/compiler_pass"))
-                       if not file.startswith("__"))
-        right = 0
-        for name in options.passes or there:
-            try:
-                CHECKS[name]()
-                right += 1
-                print(f"{name:40} right", flush=True)
-            except Exception as error:  # pylint: disable=broad-except
-                print(f"{name:40} {describe(error)}", flush=True)
-                if options.trace:
-                    traceback.print_exc()
+
+
+def check_passes(options, folder, models):
+    del models
+    there = sorted(file.removesuffix(".py") for file in os.listdir(os.path.join(folder, "python/mlc_llm/compiler_pass"))
+                   if not file.startswith("__"))
+    right = 0
+    for name in options.passes or there:
+        try:
+            CHECKS[name]()
+            right += 1
+            print(f"{name:40} right", flush=True)
+        except Exception as error:  # pylint: disable=broad-except
+            print(f"{name:40} {describe(error)}", flush=True)
+            if options.trace:
+                traceback.print_exc()
     print(f"{right} of {len(options.passes or there)}")
     return 1 if right < options.minimum else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_on_checkout(__doc__, add_arguments, check_passes))

@@ -28,7 +28,7 @@ class IRBuilder:
     def current():
         """The innermost scope."""
         if not IRBuilder.is_in_scope():
-            raise ValueError("there is no scope of an IRBuilder")
+            raise ValueError("no scope of an IRBuilder is open")
         return _stack()[-1]
 
     @staticmethod
@@ -136,7 +136,7 @@ def frame(kind):
     """The innermost frame of a kind."""
     found = next((item for item in reversed(IRBuilder.current().frames) if isinstance(item, kind)), None)
     if found is None:
-        raise ValueError(f"there is no scope of R.{'function' if kind is FunctionFrame else 'dataflow'}()")
+        raise ValueError(f"no scope of R.{'function' if kind is FunctionFrame else 'dataflow'}() is open")
     return found
 
 

@@ -41,7 +41,7 @@ class BackendDispatcher(PyExprMutator):
                     return target
         target = Target.current()
         if target is None:
-            raise ValueError("there is no target: a virtual device of the module or a scope `with Target(...)` gives one")
+            raise ValueError("no target: expected a virtual device of the module or a scope `with Target(...)`")
         return target
 
 
