@@ -264,18 +264,27 @@ RunOutcome FunctionCheck::Repeat(const Trial& trial, const Run& run) const {
   return run.runner.Run(run.module, run.interface, *inputs, trial.settings);
 }
 
-void FunctionCheck::CompareTrials(Trials& trials, const Run& run, CheckMode mode, const ToleranceOptions& tolerance,
-                                  CheckResult& result) {
+bool FunctionCheck::IsUndefined(const Trial& trial, const Run& run_before) const {
+  if (!run_before.runner.compiles() || !trial.outcome.runs_loops) return false;
+  Trial interpreted{trial.recipe, trial.settings, {}};
+  interpreted.settings.interprets = true;
+  const RunOutcome outcome = Repeat(interpreted, run_before);
+  return outcome.failure && outcome.failure->code != ErrorCode::Budget;
+}
+
+void FunctionCheck::CompareTrials(const Run& run_before, const Run& run, CheckMode mode,
+                                  const ToleranceOptions& tolerance, CheckResult& result) {
   Trials next;
-  for (Trial& trial : trials) {
+  for (Trial& trial : trials_) {
     RunOutcome outcome = Repeat(trial, run);
     CheckResult compared;
-    if (CompareTrial(trial, outcome, mode, tolerance, compared))
-      next.push_back({trial.recipe, trial.settings, std::move(outcome)});
+    const bool is_comparable = CompareTrial(trial, outcome, mode, tolerance, compared);
+    if (!compared.differences.empty() && IsUndefined(trial, run_before)) continue;
+    if (is_comparable) next.push_back({trial.recipe, trial.settings, std::move(outcome)});
     result.Add(std::move(compared));
     if (!result.differences.empty()) break;
   }
-  trials = std::move(next);
+  trials_ = std::move(next);
 }
 
 bool FunctionCheck::IsRounding(const Trial& trial, const RunOutcome& after, const Run& run_before,
@@ -312,6 +321,7 @@ void FunctionCheck::CompareExtraTrials(const Run& run_before, const Run& run, Ch
     if (differs &&
         (outcome.failure ? trial.recipe.has_any_integers() : IsRounding(trial, outcome, run_before, tolerance)))
       continue;
+    if (!compared.differences.empty() && IsUndefined(trial, run_before)) continue;
     next.push_back({trial.recipe, trial.settings, std::move(outcome)});
     result.differences = std::move(compared.differences);
     if (!result.differences.empty()) break;
@@ -361,7 +371,7 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
   mode.changes_mode = mode.changes_mode && HasTrainingOperators(before);
   mode.cuts_rows = SelectsBoxes(before) && !SelectsBoxes(after);
   runner.ResetWork();
-  CompareTrials(trials_, run_after, mode, options.tolerance, result);
+  CompareTrials(run_before, run_after, mode, options.tolerance, result);
   obstacle_ = result.not_compared;
   if (result.differences.empty() && mode.is_of_others) CompareFailingTrials(run_after, result);
   if (!result.differences.empty() || result.num_runs == 0) {

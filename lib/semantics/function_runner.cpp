@@ -165,7 +165,7 @@ Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface
                           .work = &work_,
                           .max_total_work = std::min(max_work_, SumOf(work_, settings_.max_work)),
                           .on_work = on_work_ ? &on_work_ : nullptr};
-  LoopExecutor executor(module, loops_, library_, limits, meter);
+  LoopExecutor executor(module, settings_.interprets ? LoopMode::Interpret : loops_, library_, limits, meter);
   executor.Watch(outcome.facts, settings_.fresh);
   RunOptions run{.limits = limits,
                  .seed = seed_,

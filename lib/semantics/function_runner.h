@@ -41,6 +41,7 @@ struct RunSettings {
   std::byte fresh{0x5a};              // the bytes of memory that has no value, for compiled PrimFuncs
   uint64_t max_work = UINT64_MAX;     // of the run
   TakenBranches* branches = nullptr;  // receives the ways that conditions go; may be null
+  bool interprets = false;            // PrimFuncs, whatever the options say
 };
 
 // The tensor in another floating-point format.
@@ -54,6 +55,7 @@ class FunctionRunner {
 
   // Fails if PrimFuncs cannot be compiled.
   Status LoadLoopCompiler();
+  bool compiles() const { return loops_ == LoopMode::Compile; }
   void ResetWork() { work_ = 0; }
   // Runs that are not necessary may take some time in addition to the others: a part of it, at least a moment.
   bool HasTimeFor(uint64_t work) const { return extra_work_ + work <= kLeastExtraWork + total_work_ / kShareOfExtra; }
