@@ -103,8 +103,10 @@ IROPT_TYPE_RULE(InferDistRedistribute, "that of the operand, with `device_mesh` 
                      fmt::format("{} must be a distributed tensor, but is of type {}", OperandName(call, 0),
                                  TypeToString(call.args[0]->type)));
   const DistributionAttrs attrs(call);
-  const DeviceMeshAttr* mesh = attrs.device_mesh();
-  return MakeDTensor(x->tensor, mesh ? mesh : x->device_mesh, ParsePlacement(attrs.placement()));
+  const DeviceMeshAttr* mesh = attrs.device_mesh() ? attrs.device_mesh() : x->device_mesh;
+  const std::string problem = PlacementProblem(attrs.placement(), *x->tensor, *mesh);
+  if (!problem.empty()) return ctx.Error(call, fmt::format("placement '{}' {}", attrs.placement(), problem));
+  return MakeDTensor(x->tensor, mesh, ParsePlacement(attrs.placement()));
 }
 
 namespace {
@@ -147,8 +149,8 @@ IROPT_TYPE_RULE(InferDistRedistributeReplicaToShard,
   if (dtensor->device_mesh->shape.size() != 1 || ParsePlacement(dtensor->placement) != Placement{-1}) {
     return ctx.Error(call, 0, fmt::format("{} must be replicated on a mesh of one dimension", OperandName(call, 0)));
   }
-  const int64_t axis = ScatterCollectiveAttrs(call).axis();
-  return MakeDTensor(dtensor->tensor, dtensor->device_mesh, Placement{static_cast<int>(axis)});
+  const auto axis = NormalizeAxis(call, dtensor->tensor->ndim, ScatterCollectiveAttrs(call).axis(), ctx);
+  return axis ? MakeDTensor(dtensor->tensor, dtensor->device_mesh, Placement{static_cast<int>(*axis)}) : nullptr;
 }
 
 // ---- Collective communication

@@ -105,6 +105,31 @@ std::vector<int> ReshapeFlow(std::span<const Dim> before, std::span<const Dim> a
 
 }  // namespace
 
+// Removes a part, "R" or "S[0]", and what may stand between parts. Returns whether there was one.
+static bool TakePart(std::string_view& text) {
+  const size_t digits = text.starts_with("S[") ? std::min(text.find_first_not_of("0123456789", 2), text.size()) : 0;
+  const bool is_split = digits > 2 && text.substr(digits).starts_with(']');
+  if (!is_split && !text.starts_with('R')) return false;
+  text.remove_prefix(is_split ? digits + 1 : 1);
+  text.remove_prefix(std::min(text.find_first_not_of(", "), text.size()));
+  return true;
+}
+
+std::string PlacementProblem(std::string_view text, const TensorType& tensor, const DeviceMeshAttr& mesh) {
+  std::string_view rest = text;
+  while (TakePart(rest)) {
+  }
+  if (!rest.empty()) return "is malformed: expected a list of R and S[axis], such as 'S[0], R'";
+  const Placement placement = ParsePlacement(text);
+  if (placement.size() != mesh.shape.size())
+    return fmt::format("has {} parts for a mesh of {} dimensions", placement.size(), mesh.shape.size());
+  int most = -1;
+  for (const int axis : placement) most = std::max(most, axis);
+  return tensor.ndim == kUnknownDim || most < tensor.ndim
+             ? std::string()
+             : fmt::format("splits axis {} of a tensor of rank {}", most, tensor.ndim);
+}
+
 Placement ParsePlacement(std::string_view text) {
   Placement placement;
   for (size_t i = 0; i < text.size(); ++i) {

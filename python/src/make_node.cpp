@@ -12,6 +12,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
+#include "iropt/infer/sharding.h"
 #include "iropt/ir/dispatch.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
@@ -225,7 +226,10 @@ const Type* MakeType(NodeKind kind, const Values& values) {
       const auto* tensor = As<TensorType>(ToType(values.Get("tensor"), values.build()));
       const auto* mesh = As<DeviceMeshAttr>(ToNode(values.Get("device_mesh"), values.build()));
       if (tensor == nullptr || mesh == nullptr) throw py::type_error("expected a tensor type and a device mesh");
-      return DTensorType::Get(tensor, mesh, values.Text("placement"));
+      const std::string_view placement = values.Text("placement");
+      const std::string problem = PlacementProblem(placement, *tensor, *mesh);
+      if (!problem.empty()) throw py::value_error(fmt::format("placement '{}' {}", placement, problem));
+      return MakeDTensor(tensor, mesh, ParsePlacement(placement));
     }
     case NodeKind::kTupleType: return TupleType::Get(values.build().arena(), values.Types("fields"));
     default: return MakeFuncType(values);

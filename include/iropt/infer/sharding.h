@@ -16,6 +16,8 @@ using Placement = std::vector<int>;
 
 // Reads "S[0], R", as the types of distributed tensors have it.
 Placement ParsePlacement(std::string_view text);
+// The reason why tensors of this type cannot lie so on the mesh, after "placement 'TEXT' "; empty if they can.
+std::string PlacementProblem(std::string_view text, const TensorType& tensor, const DeviceMeshAttr& mesh);
 const DTensorType* MakeDTensor(const TensorType* tensor, const DeviceMeshAttr* mesh, const Placement& placement);
 inline Placement PlacementOf(const DTensorType& type) { return ParsePlacement(type.placement); }
 

@@ -2,20 +2,25 @@
 #include "iropt/infer/op_builder.h"
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "catch.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/attention.h"
 #include "iropt/infer/ops/axes.h"
 #include "iropt/infer/ops/call_packed.h"
+#include "iropt/infer/ops/call_tir.h"
 #include "iropt/infer/ops/concat.h"
 #include "iropt/infer/ops/convolution.h"
 #include "iropt/infer/ops/datatype.h"
 #include "iropt/infer/ops/loss.h"
 #include "iropt/infer/ops/memory.h"
+#include "iropt/infer/ops/pooling.h"
 #include "iropt/infer/ops/reduction.h"
 #include "iropt/infer/ops/reshape.h"
+#include "iropt/infer/ops/vision.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/ops/arithmetic.h"
@@ -133,6 +138,41 @@ TEST_CASE_METHOD(OpBuilderTest, "a try reports nothing where operands do not fit
   op::Add(ops_, x, NewVar({5}));
   CHECK(builder_.failed());
   CHECK(diagnostics_.error_count() == 1);
+}
+
+// Readers of text refuse such calls before they have a type.
+TEST_CASE_METHOD(OpBuilderTest, "attributes and operands that do not fit are errors", "[op_builder]") {
+  const Var* image = NewVar({1, 3, 8, 8});
+  const Var* boxes = NewVar({1, 5});
+  const Var* x = NewVar({2, 3});
+  const std::array<int64_t, 1> one{1};
+  const std::array<int64_t, 3> three{1, 1, 1};
+  const std::array<double, 1> variance{0.1};
+  const auto* unknown = workspace_.NewVar("o", ObjectType::Get());
+  const auto* callee = workspace_.New<ExternFunc>("f", DictAttr::Empty(), FuncType::Opaque(ObjectType::Get()));
+  const std::array<const Type*, 2> types{Tensor({2}), Tensor({2})};
+  op::NnConv2d(ops_, image, image, {.strides = three});
+  op::NnMaxPool2d(ops_, image, {.pool_size = three});
+  op::NnAdaptiveAvgPool2d(ops_, image, {.output_size = three});
+  op::VisionRoiAlign(ops_, image, boxes, {.pooled_size = three, .spatial_scale = 1});
+  op::VisionMultiboxTransformLoc(ops_, NewVar({1, 2, 3}), NewVar({1, 12}), NewVar({1, 3, 4}), {.variances = variance});
+  op::Concat(ops_, x);
+  op::CallPurePacked(ops_, callee, {}, TupleType::Get(types));
+  op::CallTir(ops_, callee, x, TupleType::Get(types));
+  op::NnAttention(ops_, x, x, x);
+  op::Sum(ops_, unknown, {.axis = one});
+  std::string messages;
+  for (const Diagnostic& diagnostic : reported_.diagnostics()) messages += diagnostic.message + "\n";
+  CHECK(messages == R"(R.nn.conv2d: needs 2 strides, 2 dilations and 4 paddings, but has 3, 2 and 4
+R.nn.max_pool2d: needs 2 pool sizes, but has 3
+R.nn.adaptive_avg_pool2d: needs 2 output sizes, but has 3
+R.vision.roi_align: needs two pooled sizes, but has 3
+R.vision.multibox_transform_loc: needs four variances
+R.concat: operand 0 ('tensors') must be a tuple of tensors, but is of type R.Tensor((2, 3), dtype="float32")
+R.call_tir: needs exactly one output type
+R.nn.attention: operand 0 ('query') must have rank 4, but is of type R.Tensor((2, 3), dtype="float32")
+R.sum: operand 0 ('x') must be a tensor, but is of type R.Object
+)");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "expr_parser.h"
 #include "iropt/infer/global_infos.h"
 #include "iropt/infer/infer.h"
+#include "iropt/infer/sharding.h"
 #include "iropt/support/stack.h"
 #include "text/script/type_checks.h"
 
@@ -253,7 +254,9 @@ const Type* RelaxTypeParser::ParseDTensor(Span span) {
   const Type* tensor = MakeTensorType(spec, span);
   if (!tensor) return nullptr;
   if (!spec.device_mesh) return Error(span, "missing-argument", "R.DTensor needs a device_mesh");
-  return DTensorType::Get(To<TensorType>(tensor), spec.device_mesh, spec.placement);
+  const std::string problem = PlacementProblem(spec.placement, *To<TensorType>(tensor), *spec.device_mesh);
+  if (!problem.empty()) return Error(span, "bad-argument", fmt::format("placement '{}' {}", spec.placement, problem));
+  return MakeDTensor(To<TensorType>(tensor), spec.device_mesh, ParsePlacement(spec.placement));
 }
 
 const Type* RelaxTypeParser::ParseShape() {
