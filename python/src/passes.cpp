@@ -153,25 +153,25 @@ class PyContext {
     log.CheckErrors();
   }
   // Hooks of objects of Python, or instruments of the library.
-  void SetInstruments(const py::list& instruments) { context_->instruments = ToList(instruments); }
+  void SetInstruments(const py::list& instruments) { context_->instruments = given_ = ToList(instruments); }
   void Override(const py::list& instruments) {
+    given_ = ToList(instruments);
     const Log log(OptionSources());
-    log.Check(context_->OverrideInstruments(ToList(instruments)));
+    log.Check(context_->OverrideInstruments(given_));
   }
   static InstrumentList ToList(const py::list& instruments) {
     InstrumentList list;
     for (py::handle instrument : instruments) list.push_back(instrument.cast<std::shared_ptr<PassInstrument>>());
     return list;
   }
-  // Without those that the package has added.
-  size_t num_instruments() const {
-    return static_cast<size_t>(std::ranges::count_if(context_->instruments, [](const auto& instrument) {
-      return dynamic_cast<const SignalCheck*>(instrument.get()) == nullptr;
-    }));
+  // Returns whether the context has the instruments that it was given: one that fails to enter or to exit removes all.
+  bool has_given_instruments() const {
+    return !given_.empty() && std::ranges::find(context_->instruments, given_[0]) != context_->instruments.end();
   }
 
  private:
   std::shared_ptr<PassContext> context_;
+  InstrumentList given_;
   std::vector<std::unique_ptr<With<PassContext>>> scopes_;
 };
 
@@ -446,7 +446,7 @@ void AddContexts(py::module_& m) {
            })
       .def("set_instruments", &PyContext::SetInstruments)
       .def("override_instruments", &PyContext::Override)
-      .def("num_instruments", &PyContext::num_instruments)
+      .def("has_given_instruments", &PyContext::has_given_instruments)
       .def("enabled", [](PyContext& self, const PassInfo& info) { return self.context().PassEnabled(info); })
       .def_property(
           "opt_level", [](PyContext& self) { return self.context().opt_level; },

@@ -80,7 +80,7 @@ class PassContext:
     @property
     def instruments(self):
         # A failure to enter or to leave has removed all of them.
-        return self._instruments if self._context.num_instruments() else []
+        return self._instruments if self._context.has_given_instruments() else []
 
     def __enter__(self):
         self._context.enter()
