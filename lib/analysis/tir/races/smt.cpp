@@ -7,6 +7,7 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -262,12 +263,6 @@ void ReadAnswer(const Query& query, std::string_view text, Answer& answer) {
 }
 
 }  // namespace
-
-std::string SmtScript(const Query& query) {
-  ScriptWriter writer;
-  Write(query, writer);
-  return writer.script();
-}
 
 Result<Answer> SolveBySmt(const Query& query, uint64_t limit) {
   const Result<Solver>& solver = Solver::Get();

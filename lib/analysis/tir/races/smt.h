@@ -1,8 +1,6 @@
 // Answers a query by an SMT solver, in the language SMT-LIB 2.
 #pragma once
 
-#include <string>
-
 #include "analysis/tir/races/query.h"
 #include "iropt/support/result.h"
 
@@ -13,8 +11,5 @@ namespace iropt::races {
 // what is in memory. The work is limited, in units of the solver, so that answers do not depend on the machine. Fails
 // with ErrorCode::Usage if there is no Z3.
 Result<Answer> SolveBySmt(const Query& query, uint64_t limit);
-
-// The query as a script, for tests.
-std::string SmtScript(const Query& query);
 
 }  // namespace iropt::races
