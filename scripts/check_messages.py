@@ -4,9 +4,10 @@
   check_messages.py [--list] [ROOT]
 
 A message is a string literal of an area with at least three words in a row, where a field of a format counts as a word,
-and that is neither the text of an internal check nor a list of names with commas. A test expects it if a line of test/
-that states an expectation has a piece of WINDOW characters of it that begins with a word and that no other message of
-the area has. A message without such a piece must be there as a whole.
+and that is neither the text of an internal check or error, nor a description for a table, nor a list of names with
+commas. A test expects it if a line of test/ or python/tests
+that states an expectation has a piece of WINDOW characters of it that begins
+with a word and that no other message of the area has. A message without such a piece must be there as a whole.
 
 test/untested_messages.txt names the others, exactly: "AREA: TEXT", below a comment with the reason. Prints one line per
 violation and exits with 1 if there is any. With --list, prints the messages without a test, and the share with one.
@@ -23,7 +24,10 @@ WORD = re.compile(r"\b\w")
 
 TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:[^"\\\n]|\\.)*)"|"""
                    r"""'(?:[^'\\\n]|\\.)+'|[A-Za-z_]\w*|\d[\w']*|\s+|.""", re.DOTALL)
-INTERNAL = {"IROPT_CHECK", "IROPT_UNREACHABLE", "IROPT_DEBUG"}
+# What holds literals that are not messages: internal checks and errors (ErrorCode::Internal),
+# descriptions for tables, and lists of words.
+INTERNAL = {"IROPT_CHECK", "IROPT_UNREACHABLE", "IROPT_DEBUG", "IROPT_TYPE_RULE", "static_assert", "CheckChoice", "Internal",
+            "Statistic"}
 FIELD = re.compile(r"\{+[^{} ]*\}+")
 NAMES = re.compile(r"[\w:]+(?:, [\w:]+)+")
 SENTENCE = re.compile(r"(?:(?:[a-z][a-z'-]*|\{\})[,:]? ){2}[a-z]+")
@@ -45,9 +49,9 @@ def files(root, folder, endings):
 
 
 def literals(text):
-    """Yields the literals outside of internal checks: neighbours as one, without their escapes."""
+    """Yields the literals outside of what INTERNAL names: neighbours as one, without their escapes."""
     calls = []
-    last = ""
+    before = last = ""
     parts = []
     for match in TOKEN.finditer(text):
         token = match.group()
@@ -60,11 +64,13 @@ def literals(text):
         if parts and not INTERNAL.intersection(calls):
             yield "".join(parts)
         parts = []
-        if token == "(":
-            calls.append(last)
-        elif token == ")" and calls:
+        if token in "({":
+            calls.append("Statistic" if before == "Statistic" else last)
+        elif token in ")}" and calls:
             calls.pop()
-        last = token
+        elif token == "," and last == "Internal" and calls:
+            calls[-1] = last
+        before, last = last, token
 
 
 def unescape(text):
@@ -85,7 +91,7 @@ def messages(root, area):
 
 def expectations(root):
     lines = set()
-    for path in files(root, "test", PLAIN_TESTS):
+    for path in (*files(root, "test", PLAIN_TESTS), *files(root, os.path.join("python", "tests"), PLAIN_TESTS)):
         if os.path.relpath(path, root) != UNTESTED:
             lines.update(re.sub(r'"\s*\n\s*f?"', "", unescape(read(path))).split("\n"))
     for path in files(root, "test", LIT_TESTS):

@@ -39,6 +39,15 @@ class MessagesTest(ScriptTest):
     def test_internal_checks(self):
         self.expect_good({"lib/eval/b.cpp": 'IROPT_CHECK(a(b), "a state of another function");\n'})
 
+    def test_internal_errors(self):
+        self.expect_good({"lib/eval/b.cpp": 'return Error{ErrorCode::Internal, Format("a state of another function")};\n'})
+        self.expect({"lib/eval/b.cpp": 'Error{ErrorCode::Internal, ""}; Error{ErrorCode::Usage, "a state of another function"};\n'},
+                    "no test expects the message 'a state of another function'")
+
+    def test_descriptions(self):
+        self.expect_good({"lib/eval/b.cpp": 'constexpr Statistic kTensors("a", "b", "tensors in the same storage");\n'
+                                            'IROPT_TYPE_RULE(InferAdd, "that of the first operand") {\n'})
+
     def test_comments_and_names(self):
         self.expect_good({"lib/eval/b.cpp": '// "what is not a message"\nFind("global_symbol", "a name");\n'})
 

@@ -73,7 +73,7 @@ class Target {
   bool has_half() const { return has_half_; }
   // The part of the cache key besides the module.
   std::string Description(int opt_level) const {
-    return fmt::format("LLVM {} {} {} {} O{} wide bytes, no wrapping steps", LLVM_VERSION_STRING,
+    return fmt::format("LLVM:{}:{}:{}:{}:O{}:wide_bytes:no_wrapping_steps", LLVM_VERSION_STRING,
                        builder_.getTargetTriple().str(), builder_.getCPU(), builder_.getFeatures().getString(),
                        opt_level);
   }
