@@ -1,4 +1,4 @@
-// Makes small Relax modules for tests, well-formed or not, and lists the kinds of errors that the verifier finds.
+// Makes small Relax modules for tests, well-formed or not, and lists the errors that the verifier finds.
 #pragma once
 
 #include <string>
@@ -88,15 +88,15 @@ class GraphMaker {
     Add("main", MakeFunction(std::move(params), Seq(std::move(blocks), body), pure, attrs));
   }
 
-  // The kinds of the errors that the verifier reports, in order.
+  // The errors that the verifier reports, in order: "KIND: MESSAGE".
   std::vector<std::string> Verify(VerifyOptions options = {}) {
     DiagnosticBuffer buffer;
     DiagnosticEngine engine(&buffer);
     const bool ok = VerifyModule(module_, options, engine);
-    std::vector<std::string> kinds;
-    for (const Diagnostic& d : buffer.diagnostics()) kinds.emplace_back(d.kind);
-    IROPT_CHECK(ok == kinds.empty());
-    return kinds;
+    std::vector<std::string> errors;
+    for (const Diagnostic& d : buffer.diagnostics()) errors.push_back(std::string(d.kind) + ": " + d.message);
+    IROPT_CHECK(ok == errors.empty());
+    return errors;
   }
 
  private:
@@ -106,6 +106,12 @@ class GraphMaker {
   Module module_;
 };
 
-using Kinds = std::vector<std::string>;
+using Errors = std::vector<std::string>;
+
+// The errors without their messages.
+inline Errors KindsOf(Errors errors) {
+  for (std::string& error : errors) error.erase(error.find(':'));
+  return errors;
+}
 
 }  // namespace iropt

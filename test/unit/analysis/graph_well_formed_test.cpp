@@ -14,8 +14,8 @@ TEST_CASE("a function in normal form is well-formed", "[analysis]") {
   m.AddMain({x},
             {m.Dataflow({m.Bind(lv, m.CallOp("relax.add", {x, x}, t)), m.Bind(gv, m.CallOp("relax.exp", {lv}, t))})},
             gv);
-  CHECK(m.Verify() == Kinds{});
-  CHECK(m.Verify({.check_types = false}) == Kinds{});
+  CHECK(m.Verify() == Errors{});
+  CHECK(m.Verify({.check_types = false}) == Errors{});
 }
 
 TEST_CASE("variables are defined before they are used", "[analysis]") {
@@ -25,7 +25,7 @@ TEST_CASE("variables are defined before they are used", "[analysis]") {
   const Var* a = m.NewVar("a", t);
   const Var* b = m.NewVar("b", t);
   m.AddMain({x}, {m.Block({m.Bind(a, m.CallOp("relax.add", {x, b}, t)), m.Bind(b, m.CallOp("relax.exp", {a}, t))})}, b);
-  CHECK(m.Verify() == Kinds{"undefined-variable"});
+  CHECK(m.Verify() == Errors{"undefined-variable: variable 'b' is used before its definition"});
 }
 
 TEST_CASE("variables are defined once", "[analysis]") {
@@ -36,7 +36,7 @@ TEST_CASE("variables are defined once", "[analysis]") {
   SECTION("by bindings") { m.AddMain({x}, {m.Block({m.Bind(a, x), m.Bind(a, x)})}, a); }
   SECTION("by parameters") { m.AddMain({x, x}, {m.Block({m.Bind(a, x)})}, a); }
   SECTION("by a parameter and a binding") { m.AddMain({x}, {m.Block({m.Bind(x, x)})}, x); }
-  CHECK(m.Verify() == Kinds{"redefined-variable"});
+  CHECK(KindsOf(m.Verify()) == Errors{"redefined-variable"});
 }
 
 TEST_CASE("dataflow variables stay in their block", "[analysis]") {
@@ -51,7 +51,7 @@ TEST_CASE("dataflow variables stay in their block", "[analysis]") {
   }
   SECTION("defined outside") { m.AddMain({x}, {m.Block({m.Bind(lv, x)})}, x); }
   SECTION("as a parameter") { m.AddMain({lv}, {}, m.MakeTuple({})); }
-  CHECK(m.Verify() == Kinds{"misplaced-dataflow-variable"});
+  CHECK(KindsOf(m.Verify()) == Errors{"misplaced-dataflow-variable"});
 }
 
 TEST_CASE("the outputs of a dataflow block are visible after it", "[analysis]") {
@@ -61,7 +61,7 @@ TEST_CASE("the outputs of a dataflow block are visible after it", "[analysis]") 
   const Var* gv = m.NewVar("gv", t);
   const Var* y = m.NewVar("y", t);
   m.AddMain({x}, {m.Dataflow({m.Bind(gv, x)}), m.Block({m.Bind(y, gv)})}, y);
-  CHECK(m.Verify() == Kinds{});
+  CHECK(m.Verify() == Errors{});
 }
 
 TEST_CASE("bindings of a branch are visible only in the branch", "[analysis]") {
@@ -79,11 +79,11 @@ TEST_CASE("bindings of a branch are visible only in the branch", "[analysis]") {
   };
   SECTION("good") {
     make(r);
-    CHECK(m.Verify() == Kinds{});
+    CHECK(m.Verify() == Errors{});
   }
   SECTION("bad") {
     make(a);
-    CHECK(m.Verify() == Kinds{"undefined-variable"});
+    CHECK(m.Verify() == Errors{"undefined-variable: variable 'a' is used outside of its scope"});
   }
 }
 
@@ -96,12 +96,12 @@ TEST_CASE("branches are sequences, outside of dataflow blocks", "[analysis]") {
   SECTION("not a sequence") {
     const auto* branch = m.workspace().New<If>(c, x, m.Seq({}, x), t);
     m.AddMain({x, c}, {m.Block({m.Bind(r, branch)})}, r);
-    CHECK(m.Verify() == Kinds{"not-in-normal-form"});
+    CHECK(m.Verify() == Errors{"not-in-normal-form: a branch of a conditional is not a sequence of bindings"});
   }
   SECTION("in a dataflow block") {
     const auto* branch = m.workspace().New<If>(c, m.Seq({}, x), m.Seq({}, x), t);
     m.AddMain({x, c}, {m.Dataflow({m.Bind(r, branch)})}, r);
-    CHECK(m.Verify() == Kinds{"if-in-dataflow"});
+    CHECK(m.Verify() == Errors{"if-in-dataflow: a conditional is not allowed in a dataflow block"});
   }
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("operands are leaves", "[analysis]") {
     const auto* item = m.workspace().New<TupleGetItem>(tuple, 0, t);
     m.AddMain({x}, {m.Block({m.Bind(a, item)})}, a, false);
   }
-  CHECK(m.Verify() == Kinds{"not-in-normal-form"});
+  CHECK(KindsOf(m.Verify()) == Errors{"not-in-normal-form"});
 }
 
 TEST_CASE("a body must be a sequence, and a sequence must be a body", "[analysis]") {
@@ -131,12 +131,13 @@ TEST_CASE("a body must be a sequence, and a sequence must be a body", "[analysis
   const Var* x = m.NewVar("x", t);
   SECTION("body") {
     m.Add("main", m.MakeFunction({x}, x));
-    CHECK(m.Verify() == Kinds{"not-in-normal-form"});
+    CHECK(m.Verify() == Errors{"not-in-normal-form: the body of a function is not a sequence of bindings"});
   }
   SECTION("value") {
     const Var* a = m.NewVar("a", t);
     m.AddMain({x}, {m.Block({m.Bind(a, m.Seq({}, x))})}, a);
-    CHECK(m.Verify() == Kinds{"misplaced-sequence"});
+    CHECK(m.Verify() ==
+          Errors{"misplaced-sequence: a sequence of bindings is only allowed as the body of a function or branch"});
   }
 }
 
@@ -150,25 +151,26 @@ TEST_CASE("symbolic variables are defined by parameters and casts", "[analysis]"
   SECTION("by a parameter") {
     const Var* s = m.NewVar("s", m.Shape({n}));
     m.AddMain({x}, {m.Block({m.Bind(s, m.MakeShape({n}))})}, s);
-    CHECK(m.Verify() == Kinds{});
+    CHECK(m.Verify() == Errors{});
   }
   SECTION("by a later parameter") {
     const PrimExpr* sum = m.context().Intern(m.workspace().New<tir::Add>(k, m.Int(1)));
     const Var* y = m.NewVar("y", m.Tensor(std::vector<const PrimExpr*>{sum}));
     const Var* z = m.NewVar("z", tk);
     m.AddMain({y, z}, {}, y);
-    CHECK(m.Verify() == Kinds{});
+    CHECK(m.Verify() == Errors{});
   }
   SECTION("not by an expression") {
     const PrimExpr* sum = m.context().Intern(m.workspace().New<tir::Add>(k, m.Int(1)));
     const Var* y = m.NewVar("y", m.Tensor(std::vector<const PrimExpr*>{sum}));
     m.AddMain({y}, {}, m.MakeTuple({}));
-    CHECK(m.Verify() == Kinds{"undefined-symbolic-variable"});
+    CHECK(m.Verify() == Errors{"undefined-symbolic-variable: symbolic variable 'k' is not defined by a parameter or an "
+                               "earlier match_cast"});
   }
   SECTION("by a cast") {
     const Var* y = m.NewVar("y", tk);
     m.AddMain({x}, {m.Block({m.Cast(y, x, tk)})}, m.MakeTuple({}));
-    CHECK(m.Verify() == Kinds{});
+    CHECK(m.Verify() == Errors{});
   }
   SECTION("not after the branch of the cast") {
     const Var* c = m.NewVar("c", TensorType::Get(0, DataType::Bool()));
@@ -183,12 +185,14 @@ TEST_CASE("symbolic variables are defined by parameters and casts", "[analysis]"
                         m.Bind(s, m.workspace().New<ShapeExpr>(m.workspace().Copy(std::vector<const PrimExpr*>{k}),
                                                                ShapeType::Get(1)))})},
               unit);
-    CHECK(m.Verify() == Kinds{"undefined-symbolic-variable"});
+    CHECK(m.Verify() == Errors{"undefined-symbolic-variable: symbolic variable 'k' is not defined by a parameter or an "
+                               "earlier match_cast"});
   }
   SECTION("by nothing, in a type argument, even where types are not checked") {
     const Var* y = m.NewVar("y", TensorType::Get(1, GraphMaker::Float32()));
     m.AddMain({x}, {m.Block({m.Bind(y, m.CallOf(m.Packed("f"), {x}, y->type, {tk}))})}, y, false);
-    CHECK(m.Verify({.check_types = false}) == Kinds{"undefined-symbolic-variable"});
+    CHECK(m.Verify({.check_types = false}) == Errors{"undefined-symbolic-variable: symbolic variable 'k' is not "
+                                                     "defined by a parameter or an earlier match_cast"});
   }
 }
 
@@ -206,20 +210,21 @@ TEST_CASE("nested functions see variables around them, but no symbolic ones", "[
   };
   SECTION("variable") {
     with_inner(m.MakeFunction({p}, m.Seq({}, z)));
-    CHECK(m.Verify() == Kinds{});
+    CHECK(m.Verify() == Errors{});
   }
   SECTION("symbolic variable") {
     const Var* s = m.NewVar("s", ShapeType::Get(1));
     const Expr* shape =
         m.workspace().New<ShapeExpr>(m.workspace().Copy(std::vector<const PrimExpr*>{n}), ShapeType::Get(1));
     with_inner(m.MakeFunction({p}, m.Seq({m.Block({m.Bind(s, shape)})}, p)));
-    CHECK(m.Verify() == Kinds{"undefined-symbolic-variable"});
+    CHECK(m.Verify() == Errors{"undefined-symbolic-variable: symbolic variable 'n' is not defined by a parameter or an "
+                               "earlier match_cast"});
   }
   SECTION("what they bind is gone afterwards") {
     const Function* inner = m.MakeFunction({p}, m.Seq({}, p));
     const Var* f = m.NewVar("f", inner->type);
     m.AddMain({x, z}, {m.Block({m.Bind(f, inner)})}, p);
-    CHECK(m.Verify() == Kinds{"undefined-variable"});
+    CHECK(m.Verify() == Errors{"undefined-variable: variable 'p' is used outside of its scope"});
   }
 }
 
@@ -233,7 +238,7 @@ TEST_CASE("a local function may call itself", "[analysis]") {
   const Var* f = m.NewVar("f", type);
   const Function* inner = m.MakeFunction({p}, m.Seq({m.Block({m.Bind(r, m.CallOf(f, {p}, t))})}, r));
   m.AddMain({x}, {m.Block({m.Bind(f, inner)})}, x);
-  CHECK(m.Verify() == Kinds{});
+  CHECK(m.Verify() == Errors{});
 }
 
 TEST_CASE("effects stay out of dataflow blocks and pure functions", "[analysis]") {
@@ -245,29 +250,29 @@ TEST_CASE("effects stay out of dataflow blocks and pure functions", "[analysis]"
   const DictAttr* forced = DictAttr::Empty()->With(attr::kForcePure, IntAttr::Bool(true));
   SECTION("pure function") {
     m.AddMain({x}, {m.Block({m.Bind(y, call)})}, y);
-    CHECK(m.Verify() == Kinds{"impure-call"});
-    CHECK(m.Verify({.check_types = false}) == Kinds{});
+    CHECK(m.Verify() == Errors{"impure-call: 'f' has side effects, which are not allowed in a pure function"});
+    CHECK(m.Verify({.check_types = false}) == Errors{});
   }
   SECTION("impure function") {
     m.AddMain({x}, {m.Block({m.Bind(y, call)})}, y, false);
-    CHECK(m.Verify() == Kinds{});
+    CHECK(m.Verify() == Errors{});
   }
   SECTION("forced") {
     m.AddMain({x}, {m.Block({m.Bind(y, call)})}, y, true, forced);
-    CHECK(m.Verify() == Kinds{});
+    CHECK(m.Verify() == Errors{});
   }
   SECTION("forced, in a dataflow block") {
     m.AddMain({x}, {m.Dataflow({m.Bind(y, call)})}, y, true, forced);
-    CHECK(m.Verify() == Kinds{"impure-call"});
+    CHECK(m.Verify() == Errors{"impure-call: 'f' has side effects, which are not allowed in a dataflow block"});
   }
   SECTION("forced and impure") {
     m.AddMain({x}, {m.Block({m.Bind(y, call)})}, y, false, forced);
-    CHECK(m.Verify() == Kinds{"force-pure"});
+    CHECK(m.Verify() == Errors{"force-pure: an impure function has the attribute 'relax.force_pure'"});
   }
   SECTION("the body of a nested function is its own") {
     const Function* inner = m.MakeFunction({}, m.Seq({m.Block({m.Bind(y, call)})}, y), false);
     m.AddMain({x}, {m.Block({m.Bind(m.NewVar("f", inner->type), inner)})}, x);
-    CHECK(m.Verify() == Kinds{});
+    CHECK(m.Verify() == Errors{});
   }
 }
 
@@ -277,12 +282,12 @@ TEST_CASE("names of functions", "[analysis]") {
   const Var* x = m.NewVar("x", t);
   SECTION("global symbol") {
     m.AddMain({x}, {}, x, true, DictAttr::Empty()->With(attr::kGlobalSymbol, StrAttr::Get("other")));
-    CHECK(m.Verify() == Kinds{"global-symbol"});
+    CHECK(m.Verify() == Errors{"global-symbol: function 'main' has the global symbol 'other'"});
   }
   SECTION("unknown function") {
     const Var* y = m.NewVar("y", t);
     m.AddMain({x}, {m.Block({m.Bind(y, m.CallOf(GlobalVar::Get("absent"), {x}, t))})}, y);
-    CHECK(m.Verify() == Kinds{"unknown-function"});
+    CHECK(m.Verify() == Errors{"unknown-function: the module has no function 'absent'"});
   }
 }
 
@@ -294,36 +299,45 @@ TEST_CASE("types exist and do not contradict the inferred ones", "[analysis]") {
   SECTION("missing in a call") {
     const Var* y = m.NewVar("y", t);
     m.AddMain({x}, {m.Block({m.Bind(y, m.CallOp("relax.exp", {x}, nullptr))})}, y);
-    CHECK(m.Verify() == Kinds{"missing-type"});
-    CHECK(m.Verify({.check_types = false}) == Kinds{});
+    CHECK(m.Verify() == Errors{"missing-type: the expression has no type"});
+    CHECK(m.Verify({.check_types = false}) == Errors{});
   }
   SECTION("contradictory in a call") {
     const Var* y = m.NewVar("y", other);
     m.AddMain({x}, {m.Block({m.Bind(y, m.CallOp("relax.exp", {x}, other))})}, y);
-    CHECK(m.Verify() == Kinds{"contradictory-type"});
+    CHECK(
+        m.Verify() ==
+        Errors{
+            R"(contradictory-type: the result of 'R.exp' has type R.Tensor((2,), dtype="float32"), not R.Tensor((3,), dtype="float32"))"});
   }
   SECTION("less precise in a call") {
     const Type* loose = TensorType::Get(1, GraphMaker::Float32());
     const Var* y = m.NewVar("y", loose);
     m.AddMain({x}, {m.Block({m.Bind(y, m.CallOp("relax.exp", {x}, loose))})}, y);
-    CHECK(m.Verify() == Kinds{});
+    CHECK(m.Verify() == Errors{});
   }
   SECTION("binding") {
     const Var* y = m.NewVar("y", other);
     m.AddMain({x}, {m.Block({m.Bind(y, x)})}, y);
-    CHECK(m.Verify() == Kinds{"binding-type"});
+    CHECK(
+        m.Verify() ==
+        Errors{
+            R"(binding-type: a value of type R.Tensor((2,), dtype="float32") cannot be bound to variable 'y' of type R.Tensor((3,), dtype="float32"))"});
   }
   SECTION("projection") {
     const Var* p = m.NewVar("p", m.TupleOf({t, t}));
     const Var* y = m.NewVar("y", other);
     m.AddMain({p}, {m.Block({m.Bind(y, m.workspace().New<TupleGetItem>(p, 1, other))})}, y);
-    CHECK(m.Verify() == Kinds{"contradictory-type"});
+    CHECK(
+        m.Verify() ==
+        Errors{
+            R"(contradictory-type: field 1 of the tuple has type R.Tensor((2,), dtype="float32"), not R.Tensor((3,), dtype="float32"))"});
   }
   SECTION("index of a projection") {
     const Var* p = m.NewVar("p", m.TupleOf({t, t}));
     const Var* y = m.NewVar("y", t);
     m.AddMain({p}, {m.Block({m.Bind(y, m.workspace().New<TupleGetItem>(p, 2, t))})}, y);
-    CHECK(m.Verify() == Kinds{"tuple-index"});
+    CHECK(m.Verify() == Errors{"tuple-index: index 2 of a tuple of 2 fields"});
   }
 }
 
@@ -334,7 +348,7 @@ TEST_CASE("dimensions are integers", "[analysis]") {
   const Expr* shape =
       m.workspace().New<ShapeExpr>(m.workspace().Copy(std::vector<const PrimExpr*>{half}), ShapeType::Get(1));
   m.AddMain({}, {m.Block({m.Bind(s, shape)})}, s);
-  CHECK(m.Verify() == Kinds{"shape-dtype"});
+  CHECK(m.Verify() == Errors{"shape-dtype: a dimension has the type float32, which is not a signed integer"});
 }
 
 TEST_CASE("variables of one function have numbers of their own", "[analysis]") {
@@ -344,12 +358,12 @@ TEST_CASE("variables of one function have numbers of their own", "[analysis]") {
   SECTION("same number") {
     const Var* y = m.workspace().New<Var>("y", x->id, t);
     m.AddMain({x, y}, {}, x);
-    CHECK(m.Verify() == Kinds{"variable-id"});
+    CHECK(m.Verify() == Errors{"variable-id: variables 'y' and 'x' have the same number"});
   }
   SECTION("no number of this function") {
     const Var* y = m.workspace().New<Var>("y", 77, t);
     m.AddMain({x, y}, {}, x);
-    CHECK(m.Verify() == Kinds{"variable-id"});
+    CHECK(m.Verify() == Errors{"variable-id: variable 'y' belongs to another function"});
   }
 }
 
@@ -359,11 +373,12 @@ TEST_CASE("a call has the attributes of its operator", "[analysis]") {
   const Var* y = m.NewVar("y", x->type);
   SECTION("none where some are expected") {
     m.AddMain({x}, {m.Block({m.Bind(y, m.CallOp("relax.nn.softmax", {x}, x->type))})}, y);
-    CHECK(m.Verify() == Kinds{"wrong-attributes"});
+    CHECK(m.Verify() == Errors{"wrong-attributes: a call of R.nn.softmax has no attributes where it needs the "
+                               "attributes relax.attrs.SoftmaxAttrs"});
   }
   SECTION("none where none are expected") {
     m.AddMain({x}, {m.Block({m.Bind(y, m.CallOp("relax.exp", {x}, x->type))})}, y);
-    CHECK(m.Verify() == Kinds{});
+    CHECK(m.Verify() == Errors{});
   }
 }
 
@@ -376,14 +391,14 @@ TEST_CASE("functions share neither parameters nor symbolic variables", "[analysi
       const Var* x = m.NewVar("x", tn);
       m.Add(name, m.MakeFunction({x}, m.Seq({}, x)));
     }
-    CHECK(m.Verify() == Kinds{"shared-symbolic-variable"});
+    CHECK(m.Verify() == Errors{"shared-symbolic-variable: functions 'a' and 'b' share the symbolic variable 'n'"});
   }
   SECTION("parameter") {
     const Var* x = m.NewVar("x", m.Tensor({2}));
     const Function* f = m.MakeFunction({x}, m.Seq({}, x));
     m.Add("a", f);
     m.module().Set(GlobalVar::Get("b"), f, m.module().functions()[0].storage);
-    CHECK(m.Verify() == Kinds{"shared-parameter"});
+    CHECK(m.Verify() == Errors{"shared-parameter: functions 'a' and 'b' share a parameter"});
   }
 }
 
@@ -396,7 +411,7 @@ TEST_CASE("diagnostics do not depend on the number of threads", "[analysis]") {
     const bool bad = i % 9 == 4;
     m.Add("f" + std::to_string(i), m.MakeFunction({x}, m.Seq({m.Block({m.Bind(y, x)})}, bad ? m.NewVar("z", t) : y)));
   }
-  const Kinds one = m.Verify({.threads = 1});
+  const Errors one = m.Verify({.threads = 1});
   CHECK(one.size() == 11);
   CHECK(m.Verify({.threads = 4}) == one);
 }

@@ -64,7 +64,7 @@ class DeepMaker : public GraphMaker {
       const Result<const Function*> result = pass(To<Function>(entry.func), ws);
       REQUIRE(result.ok());
       if (*result != entry.func) module().Set(entry.var, *result, ws.Finish());
-      REQUIRE(Verify() == Kinds{});
+      REQUIRE(Verify() == Errors{});
     };
     using Out = Result<const Function*>;
     run([&](const Function* f, Workspace& ws) -> Out { return Normalize(f, m, ws, engine); });
@@ -98,7 +98,7 @@ class DeepMaker : public GraphMaker {
 TEST_CASE("conditionals in conditionals", "[driver][deep]") {
   DeepMaker maker;
   maker.MakeConditionals(kDepth);
-  REQUIRE(maker.Verify() == Kinds{});
+  REQUIRE(maker.Verify() == Errors{});
   maker.CheckCopy();
   maker.RunPasses();
   maker.CheckCopy();
@@ -107,7 +107,7 @@ TEST_CASE("conditionals in conditionals", "[driver][deep]") {
 TEST_CASE("functions in functions", "[driver][deep]") {
   DeepMaker maker;
   maker.MakeFunctions(kDepth);
-  REQUIRE(maker.Verify() == Kinds{});
+  REQUIRE(maker.Verify() == Errors{});
   maker.CheckCopy();
   maker.RunPasses();
   maker.CheckCopy();

@@ -88,7 +88,7 @@ TEST_CASE("a DataflowVar in a tuple does not get out of its block", "[canonicali
   SECTION("to a variable of another block, whose name it gets") {
     const Var* out = t.NewVar("out", t.F23());
     t.AddMain({x}, {t.Dataflow({t.Bind(lv, Exp(t, x)), t.Bind(both, pair)}), t.Block({t.Bind(out, first())})}, out);
-    REQUIRE(t.Verify() == Kinds{});
+    REQUIRE(t.Verify() == Errors{});
     CHECK(t.RunOnce(Canonicalize()));
     CHECK(t.Text() == "[out = exp(x); both = (out, x); ] out");
     CHECK_FALSE(t.body()->blocks[0]->bindings[1]->var->is_dataflow());

@@ -61,14 +61,14 @@ class PassTester : public GraphMaker {
 
   // The same, with the checks.
   bool Run(const FunctionPass& pass) {
-    REQUIRE(Verify() == Kinds{});
+    REQUIRE(Verify() == Errors{});
     return RunUnchecked(pass);
   }
   // For functions that are ill-formed before the pass.
   bool RunUnchecked(const FunctionPass& pass) {
     const bool changed = RunOnce(pass);
     REQUIRE(!failed);
-    REQUIRE(Verify() == Kinds{});
+    REQUIRE(Verify() == Errors{});
     REQUIRE_FALSE(RunOnce(pass));
     return changed;
   }

@@ -90,7 +90,7 @@ TEST_CASE("one long block with every second value repeated", "[size]") {
   t.AddMain({x}, {t.Dataflow(bindings)}, out);
   RunAll(t);
   CHECK(t.body()->blocks[0]->bindings.size() == kLength + 1);
-  CHECK(t.Verify() == Kinds{});
+  CHECK(t.Verify() == Errors{});
 }
 
 TEST_CASE("one name for a value after thousands of dataflow blocks", "[size]") {
