@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 """Checks that the C++ sources and headers include what they use: that each compiles alone.
 
-  check_alone.py BUILD_FOLDER [--changed=HOURS] [FILE...]
+  check_alone.py BUILD_FOLDER [--changed] [FILE...]
 
 BUILD_FOLDER holds compile_commands.json. In a unity build, and with precompiled headers, a file can use what another one
 includes; then the preset `dev`, which compiles sources one by one, does not compile it. Each source is read by its own
 compiler with the options of its command, without a precompiled header and without making code, and so is each header of
-the folders include and lib that it is the first to include. With --changed, only what was changed within so many hours
-before the last commit is checked, and what is not committed. Prints what the compiler reports and exits with 1 if that is
-anything.
+the folders include and lib that it is the first to include. With --changed, only what differs from the commit at
+which the check passed last in the folder is checked, or from where the branch left origin/main. Prints what the compiler
+reports and exits with 1 if that is anything.
 """
 import concurrent.futures
 import os
 import re
 import subprocess
 
-from compiled_sources import CompiledSources, changed_files, run_check
+from compiled_sources import CompiledSources, PassedCommit, run_check
 
 # Options with a value that is not for a compilation that makes nothing.
 WITH_VALUE = ("-o", "-MF", "-MT", "-MQ", "-include")
@@ -46,13 +46,14 @@ def headers_of(compiled, files, changed):
     return list(found.items())
 
 
-def check(root, build=None, only=(), hours=None):
+def check(root, build=None, only=(), changed=False):
     """The reports of the compiler for the files of FOLDERS that the build folder compiles, or for `only` some."""
     build = build or os.path.join(root, "build")
     compiled = CompiledSources(root, build)
-    files = compiled.select("alone", FOLDERS, only, hours)
-    changed = changed_files(root, hours) if hours is not None else None
-    pairs = [(path, path) for path in files if changed is None or path in changed] + headers_of(compiled, files, changed)
+    changed_files = PassedCommit(root, build, "alone").changed_files() if changed else None
+    files = compiled.select("alone", FOLDERS, only, changed_files)
+    pairs = [(path, path) for path in files if changed_files is None or path in changed_files]
+    pairs += headers_of(compiled, files, changed_files)
 
     def report(pair):
         path, source = pair

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Checks the C++ sources with clang-tidy, as .clang-tidy says.
 
-  check_tidy.py BUILD_FOLDER [--changed=HOURS] [FILE...]
+  check_tidy.py BUILD_FOLDER [--changed] [FILE...]
 
 BUILD_FOLDER holds compile_commands.json. Sources that CMake's unity build compiles together are checked together, which
 takes an eighth of the time. Sources whose texts, headers and checks have not changed since they passed are not checked
 again: the folder `tidy` in BUILD_FOLDER remembers it. Without clang-tidy 14 the check is skipped (exit code 77). With
---changed, only what was changed within so many hours before the last commit is checked, and what is not committed; of the
-sources that include a changed header, one is enough. Prints what clang-tidy reports and exits with 1 if that is anything.
+--changed, only what differs from the commit at which the check passed last in the folder is checked, or from where the
+branch left origin/main; of the sources that include a changed header, one is enough. Prints what clang-tidy reports and
+exits with 1 if that is anything.
 """
 import concurrent.futures
 import hashlib
@@ -15,7 +16,7 @@ import os
 import subprocess
 
 from clang_tools import find_tool
-from compiled_sources import CompiledSources, run_check
+from compiled_sources import CompiledSources, PassedCommit, run_check
 
 
 def language_flags(command):
@@ -71,12 +72,13 @@ class Checker:
         return result.stdout or result.stderr
 
 
-def check(root, build=None, only=(), hours=None):
+def check(root, build=None, only=(), changed=False):
     """The reports of clang-tidy for the files of lib and tools that the build folder compiles, or for `only` some."""
     build = build or os.path.join(root, "build")
     compiled = CompiledSources(root, build)
+    changed_files = PassedCommit(root, build, "tidy").changed_files() if changed else None
     checker = Checker(compiled, build)
-    files = compiled.select("tidy", ("lib", "tools"), only, hours)
+    files = compiled.select("tidy", ("lib", "tools"), only, changed_files)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return [report.strip() for report in pool.map(checker.check, checker.groups(files)) if report]
 

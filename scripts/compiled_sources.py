@@ -79,18 +79,17 @@ class CompiledSources:
                 left -= self.closure(path)
         return chosen
 
-    def select(self, check, folders, only=(), hours=None):
-        """The sources of the folders, or of `only`, that are compiled; with `hours`, those that were changed within so many
-        hours before the last commit, which is printed after the name of the check."""
+    def select(self, check, folders, only=(), changed=None):
+        """The sources of the folders, or of `only`, that are compiled; of them those that `changed` files affect, if it is
+        given, whose number is printed after the name of the check."""
         files = only or [os.path.join(self.root, path) for path in sources(self.root, ".cpp", folders)]
         files = [path for path in map(os.path.realpath, files) if path in self.commands]
         if not files:
             sys.exit(f"check_{check}: the build folder compiles none of the files")
-        changed = changed_files(self.root, hours) if hours is not None else None
         if changed is None:
             return files
         chosen = self.affected(files, changed)
-        print(f"{check}: {len(chosen)} of {len(files)} files, for what was changed within {hours} hours before the last commit")
+        print(f"{check}: {len(chosen)} of {len(files)} files, for what was changed")
         return chosen
 
 
@@ -99,23 +98,50 @@ def git(root, *arguments):
     return result.stdout if result.returncode == 0 else None
 
 
-def changed_files(root, hours):
-    """The files that were changed within so many hours before the last commit or since; None where git does not know."""
-    time = git(root, "log", "-1", "--format=%ct")
-    if not time:
-        return None
-    names = git(root, "log", f"--since={int(time) - 3600 * hours}", "--format=", "--name-only", "--no-renames")
-    names += git(root, "diff", "HEAD", "--name-only") + git(root, "ls-files", "--others", "--exclude-standard")
-    return {os.path.realpath(os.path.join(root, name)) for name in names.splitlines()}
+class PassedCommit:
+    """The last commit at which a check passed in a build folder."""
+
+    def __init__(self, root, build, check):
+        self.root, self.path = root, os.path.join(build, f"{check}_passed_at")
+
+    def base(self):
+        """The commit to compare with: this one, where the branch left origin/main, or the one before the last; or nothing."""
+        passed = ""
+        if os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as f:
+                passed = f.read().strip()
+        if passed and git(self.root, "merge-base", "--is-ancestor", passed, "HEAD") is not None:
+            return passed
+        head = (git(self.root, "rev-parse", "HEAD") or "").strip()
+        left = (git(self.root, "merge-base", "HEAD", "origin/main") or "").strip()
+        return left if left and left != head else (git(self.root, "rev-parse", "HEAD~1") or "").strip()
+
+    def changed_files(self):
+        """The files that differ from the base, committed or not; None where git does not know."""
+        base = self.base()
+        if not base:
+            return None
+        names = git(self.root, "diff", base, "--name-only", "--no-renames")
+        names += git(self.root, "ls-files", "--others", "--exclude-standard")
+        return {os.path.realpath(os.path.join(self.root, name)) for name in names.splitlines()}
+
+    def store(self):
+        head = git(self.root, "rev-parse", "HEAD")
+        if head:
+            with open(self.path, "w", encoding="utf-8") as f:
+                f.write(head)
 
 
 def run_check(name, document, check):
-    """The program of a check of compiled sources: check(root, build, only, hours) returns what it found."""
+    """The program of a check of compiled sources: check(root, build, only, changed) returns what it found."""
     parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", help="a build folder with compile_commands.json")
-    parser.add_argument("--changed", type=int, metavar="HOURS", help="check only what was changed so recently")
+    parser.add_argument("--changed", action="store_true", help="check only what was changed since the check passed")
     parser.add_argument("files", nargs="*", help="check only these sources")
     args = parser.parse_args()
+    passed = PassedCommit(ROOT, args.build, name)
     problems = check(ROOT, args.build, args.files, args.changed)
+    if not problems and not args.files:
+        passed.store()
     print("\n".join(problems) if problems else f"{name}: no violations")
     sys.exit(1 if problems else 0)

@@ -34,37 +34,48 @@ class TidyTest(ScriptTest):
         self.expect_good({"lib/b.cpp": "int* b = 0;\n"})
 
 class ChangedTest(TidyTest):
-    """Files that are committed, and four days later `later`; of the last day, only these are checked."""
+    """Files that are committed, and `later` in the next commit: only these are checked, or all since the one that passed."""
 
     later = {"README.md": "A text.\n"}
+    passed = None  # the revision that passed
 
-    def commit(self, root, day):
-        date = f"2026-01-0{day}T12:00:00Z"
-        environment = {**os.environ, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date, "GIT_CONFIG_GLOBAL": os.devnull}
+    def git(self, root, *arguments):
+        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
         user = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
-        for command in (["init", "-q"], ["add", "."], [*user, "commit", "-q", "-m", "Change"]):
-            subprocess.run(["git", *command], cwd=root, env=environment, check=True)
+        done = subprocess.run(["git", *user, *arguments], cwd=root, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        return done.stdout
+
+    def commit(self, root):
+        for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Change"]):
+            self.git(root, *command)
 
     def prepare(self, root):
-        self.commit(root, 1)
+        self.commit(root)
         for path, text in self.later.items():
             with open(os.path.join(root, path), "w", encoding="utf-8") as f:
                 f.write(text)
-        self.commit(root, 5)
+        self.commit(root)
         super().prepare(root)
+        if self.passed:
+            with open(os.path.join(root, "build", "tidy_passed_at"), "w", encoding="utf-8") as f:
+                f.write(self.git(root, "rev-parse", self.passed))
 
     def test_other_files(self):
         source = {"lib/a.cpp": "int* b = 0;\n"}
-        self.assertEqual(self.check(source, hours=24), [])
-        self.assertNotEqual(self.check(source, hours=24 * 6), [])
+        self.assertEqual(self.check(source, changed=True), [])
+        self.assertNotEqual(self.check(source), [])
 
     def test_changed_source(self):
         self.later = {"lib/a.cpp": "int* b = 0;\n"}
-        self.assertNotEqual(self.check({}, hours=24), [])
+        self.assertNotEqual(self.check({}, changed=True), [])
+        self.passed = "HEAD"
+        self.assertEqual(self.check({}, changed=True), [])
+        self.passed = "HEAD~1"
+        self.assertNotEqual(self.check({}, changed=True), [])
 
     def test_changed_header(self):
         self.later = {"include/a.h": "inline int* A() { return 0; }\n"}
-        self.assertNotEqual(self.check({}, hours=24), [])
+        self.assertNotEqual(self.check({}, changed=True), [])
 
 
 class UnityBuildTest(TidyTest):
