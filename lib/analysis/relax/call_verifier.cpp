@@ -33,12 +33,15 @@ bool MatchesExactly(const FuncType& callee, const Call& call, const Type* const&
 }
 
 // What is wrong with a call of call_tir; empty if nothing is.
-std::string FormProblem(const Call& call, const Type* type_of_callee) {
+std::string FormProblem(const Call& call, const Type* type_of_callee, const Module& module) {
   const auto problem = [&](std::string_view text) { return fmt::format("'{}' {}", CalleeName(call), text); };
   if (call.args.size() != 2 && call.args.size() != 3)
     return problem("takes a function, a tuple of operands and possibly a shape");
   const auto* callee = As<FuncType>(type_of_callee);
-  if (!Is<GlobalVar>(call.args[0]) || !callee || callee->opaque) return problem("takes a PrimFunc of the module");
+  const auto* name = As<GlobalVar>(call.args[0]);
+  const ModuleEntry* entry = name ? module.Find(name) : nullptr;
+  if (!name || !callee || callee->opaque || (entry && !Is<PrimFunc>(entry->func)))
+    return problem("takes a PrimFunc of the module");
   if (!Is<Tuple>(call.args[1])) return problem("must have its operands written as a tuple");
   if (!call.type_args || call.type_args->fields.size() != 1) return problem("has no result type");
   return {};
@@ -145,7 +148,7 @@ void RelaxVerifier::CheckInspection(const Call& call) {
 
 void RelaxVerifier::CheckCallTir(const Call& call, bool inplace) {
   const Type* callee = call.args.empty() ? nullptr : TypeOfExpr(call.args[0], &module_);
-  std::string problem = FormProblem(call, callee);
+  std::string problem = FormProblem(call, callee, module_);
   if (problem.empty() && inplace) problem = InplaceProblem(call, module_);
   if (problem.empty()) problem = SignatureProblem(call, callee, infer_);
   if (!problem.empty()) Error(call, "call-tir", std::move(problem));
