@@ -108,10 +108,4 @@ class GraphMaker {
 
 using Errors = std::vector<std::string>;
 
-// The errors without their messages.
-inline Errors KindsOf(Errors errors) {
-  for (std::string& error : errors) error.erase(error.find(':'));
-  return errors;
-}
-
 }  // namespace iropt

@@ -36,7 +36,9 @@ TEST_CASE("variables are defined once", "[analysis]") {
   SECTION("by bindings") { m.AddMain({x}, {m.Block({m.Bind(a, x), m.Bind(a, x)})}, a); }
   SECTION("by parameters") { m.AddMain({x, x}, {m.Block({m.Bind(a, x)})}, a); }
   SECTION("by a parameter and a binding") { m.AddMain({x}, {m.Block({m.Bind(x, x)})}, x); }
-  CHECK(KindsOf(m.Verify()) == Errors{"redefined-variable"});
+  const Errors errors = m.Verify();
+  REQUIRE(errors.size() == 1);
+  CHECK(errors[0].starts_with("redefined-variable: variable '"));
 }
 
 TEST_CASE("dataflow variables stay in their block", "[analysis]") {
@@ -44,14 +46,21 @@ TEST_CASE("dataflow variables stay in their block", "[analysis]") {
   const Type* t = m.Tensor({2});
   const Var* x = m.NewVar("x", t);
   const Var* lv = m.NewLocal("lv", t);
+  std::string expected = "dataflow variable 'lv' is used outside of its dataflow block";
   SECTION("as the result") { m.AddMain({x}, {m.Dataflow({m.Bind(lv, x)})}, lv); }
   SECTION("in a later block") {
     const Var* gv = m.NewVar("gv", t);
     m.AddMain({x}, {m.Dataflow({m.Bind(lv, x)}), m.Dataflow({m.Bind(gv, lv)})}, gv);
   }
-  SECTION("defined outside") { m.AddMain({x}, {m.Block({m.Bind(lv, x)})}, x); }
-  SECTION("as a parameter") { m.AddMain({lv}, {}, m.MakeTuple({})); }
-  CHECK(KindsOf(m.Verify()) == Errors{"misplaced-dataflow-variable"});
+  SECTION("defined outside") {
+    m.AddMain({x}, {m.Block({m.Bind(lv, x)})}, x);
+    expected = "dataflow variable 'lv' is defined outside of a dataflow block";
+  }
+  SECTION("as a parameter") {
+    m.AddMain({lv}, {}, m.MakeTuple({}));
+    expected = "parameter 'lv' is a dataflow variable";
+  }
+  CHECK(m.Verify() == Errors{"misplaced-dataflow-variable: " + expected});
 }
 
 TEST_CASE("the outputs of a dataflow block are visible after it", "[analysis]") {
@@ -111,18 +120,28 @@ TEST_CASE("operands are leaves", "[analysis]") {
   const Var* x = m.NewVar("x", t);
   const Var* a = m.NewVar("a", t);
   const Expr* nested = m.CallOp("relax.exp", {x}, t);
-  SECTION("of calls") { m.AddMain({x}, {m.Block({m.Bind(a, m.CallOp("relax.add", {nested, x}, t))})}, a); }
+  std::string what;
+  SECTION("of calls") {
+    m.AddMain({x}, {m.Block({m.Bind(a, m.CallOp("relax.add", {nested, x}, t))})}, a);
+    what = "argument";
+  }
   SECTION("of tuples") {
     const Expr* tuple = m.MakeTuple({nested, x});
     m.AddMain({x}, {m.Block({m.Bind(m.NewVar("b", tuple->type), tuple)})}, x);
+    what = "field of a tuple";
   }
-  SECTION("of results") { m.AddMain({x}, {}, nested); }
+  SECTION("of results") {
+    m.AddMain({x}, {}, nested);
+    what = "result";
+  }
   SECTION("of projections") {
     const Expr* tuple = m.CallOf(m.Packed("f"), {x}, m.TupleOf({t}), {m.TupleOf({t})});
     const auto* item = m.workspace().New<TupleGetItem>(tuple, 0, t);
     m.AddMain({x}, {m.Block({m.Bind(a, item)})}, a, false);
+    what = "tuple that is projected";
   }
-  CHECK(KindsOf(m.Verify()) == Errors{"not-in-normal-form"});
+  CHECK(m.Verify() ==
+        Errors{"not-in-normal-form: the " + what + " is a call, which must be bound to a variable first"});
 }
 
 TEST_CASE("a body must be a sequence, and a sequence must be a body", "[analysis]") {
