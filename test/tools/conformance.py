@@ -7,28 +7,23 @@ is shown the files of the kinds asked for, each of which holds cases of one kind
 run of the tool, which separates them by -split-input-file, and are run alone only if that run fails; and modules with the
 same text are equal without their normal forms. The verdicts stay the checker's.
 
-With --level, it runs the cases of the passes of a level, `graph` or `tir`, that the tool has, and each pass has a minimum
-of its own: the share of its cases that must agree, both of all cases and of those that a tool which prints its input
-unchanged would fail. --minimum=PASS=SHARE states one; it is 1 for the others.
+With --level, it runs the cases of the passes of a level, `graph` or `tir`, that the tool has. All cases must agree but those
+of known_differences.txt, which must not.
 """
 import argparse
 import concurrent.futures
-import contextlib
 import glob
 import gzip
 import importlib
-import io
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
 SKIPPED = 77
-FIXED_BY_TVM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixed_by_tvm.txt")
-# "tir.Simplify    181/183   changing  100/102"
-SCORE = re.compile(r"(?P<name>\S+) +(?P<ok>\d+)/(?P<all>\d+)(?: +changing +(?P<changing_ok>\d+)/(?P<changing>\d+))?")
+TEST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+FIXED_BY_TVM, KNOWN = os.path.join(TEST, "fixed_by_tvm.txt"), os.path.join(TEST, "known_differences.txt")
 
 
 def kind_of(path):
@@ -129,31 +124,18 @@ def passes_of(level, ir_opt):
     return [p["name"] for p in listed["passes"] if p["name"].startswith("tir.") == (level == "tir")]
 
 
-def shares(table):
-    """For each pass of the checker's table, the smaller one of its two shares."""
-    for line in table.splitlines():
-        score = SCORE.match(line)
-        if not score or score["name"] == "total":
-            continue
-        share = int(score["ok"]) / int(score["all"])
-        if score["changing"]:
-            share = min(share, int(score["changing_ok"]) / int(score["changing"]))
-        yield score["name"], share
+def known_differences():
+    with open(KNOWN, encoding="utf-8") as f:
+        return {line.split()[0] for line in f if line.strip() and not line.startswith("#")}
 
 
-def check_passes(table, minima):
-    """The exit code: 1 if a pass agrees in too few of its cases, or if a minimum is of a pass without cases."""
-    found = dict(shares(table))
-    problems = [f"{name} agrees in {share:.3f} of its cases, less than {minima.get(name, 1)}"
-                for name, share in found.items() if share < minima.get(name, 1)]
-    problems += [f"{name} has a minimum, but no cases" for name in minima if name not in found]
-    print("\n".join(f"FAILED: {problem}" for problem in problems))
-    return 1 if problems or not found else 0
-
-
-def named_share(text):
-    name, share = text.rsplit("=", 1)
-    return name, float(share)
+def problems(verdicts, known):
+    """The cases that do not agree and are not known, and those that are known and agree."""
+    for case, verdict in verdicts.items():
+        if (verdict != "ok") != (case in known):
+            yield f"{case}: {verdict}" if verdict != "ok" else f"{case} agrees: remove it from {os.path.basename(KNOWN)}"
+    if not verdicts:
+        yield "there are no cases"
 
 
 def main():
@@ -162,7 +144,6 @@ def main():
     parser.add_argument("--cases", default="cases", help="the folder in it, those of TVM 0.18 by default")
     parser.add_argument("--kind", action="append", required=True, help="of the cases")
     parser.add_argument("--level", choices=["graph", "tir"], help="of the passes, of cases of the kind `pass`")
-    parser.add_argument("--minimum", action="append", type=named_share, default=[], help="PASS=SHARE")
     parser.add_argument("--ir-opt", required=True)
     parser.add_argument("arguments", nargs="*", help="passed to check.py")
     options = parser.parse_args()
@@ -173,13 +154,14 @@ def main():
     passes = passes_of(options.level, options.ir_opt) if options.level else []
     with tempfile.TemporaryDirectory() as folder:
         link_cases(os.path.join(os.path.dirname(checker), options.cases), options.kind, folder)
-        arguments = ["--cases", folder, "--except", FIXED_BY_TVM, *(f"--kind={kind}" for kind in options.kind),
+        verdicts = os.path.join(folder, "verdicts.json")
+        arguments = ["--cases", folder, "--except", FIXED_BY_TVM, "--json", verdicts, *(f"--kind={kind}" for kind in options.kind),
                      *(f"--pass={name}" for name in passes), "--ir-opt", options.ir_opt, *options.arguments]
-        table = io.StringIO()
-        with contextlib.redirect_stdout(table):
-            code = run_checker(checker, arguments, options.ir_opt, options.kind, passes)
-    print(table.getvalue())
-    return check_passes(table.getvalue(), dict(options.minimum)) if options.level else code
+        code = run_checker(checker, arguments, options.ir_opt, options.kind, passes)
+        with open(verdicts, encoding="utf-8") as f:
+            found = list(problems(json.load(f), known_differences()))
+    print("\n".join(f"FAILED: {problem}" for problem in found))
+    return 1 if found else code
 
 
 if __name__ == "__main__":
