@@ -294,6 +294,13 @@ void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer) {
     analyzer.Bind(loops[i - 1]->loop_var, loops[i - 1]->min, loops[i - 1]->extent);
 }
 
+void BindAxesAround(const Ref* ref, arith::Analyzer& analyzer) {
+  for (; ref; ref = ref->parent) {
+    if (!ref->is_block()) continue;
+    for (const tir::IterVar* axis : ref->block().iter_vars) analyzer.Bind(axis->var, axis->dom->min, axis->dom->extent);
+  }
+}
+
 void BindShapes(const PrimFunc& func, arith::Analyzer& analyzer) {
   for (const tir::Buffer* buffer : func.param_buffers) {
     if (!buffer) continue;
@@ -301,6 +308,19 @@ void BindShapes(const PrimFunc& func, arith::Analyzer& analyzer) {
       if (!arith::AsInt(dim)) analyzer.MarkNonNegative(dim);
     }
   }
+}
+
+std::vector<const PrimExpr*> SizesOf(State& state, const Ref* ref, std::span<const PrimExpr* const> extents) {
+  arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
+  BindShapes(*state.func(), analyzer);
+  BindAxesAround(ref, analyzer);
+  std::vector<const PrimExpr*> sizes;
+  for (const PrimExpr* extent : extents) {
+    const PrimExpr* zero = analyzer.make().Const(0, extent->dtype);
+    const bool is_size = analyzer.CanProve(analyzer.make().Binary(NodeKind::kGE, extent, zero));
+    sizes.push_back(is_size ? extent : analyzer.Simplify(analyzer.make().Max(extent, zero)));
+  }
+  return sizes;
 }
 
 Ref* LowestCommonAncestor(Ref* a, Ref* b) {

@@ -63,10 +63,14 @@ std::vector<List<const PrimExpr*>> IndicesStoredByAll(const tir::IfThenElse& bra
 // divides by a factor of the extent of a loop around, which has no iterations then.
 bool MayDivideByZero(const PrimExpr* expr, const Ref* loop, arith::Analyzer& analyzer);
 
-// Tells the analyzer the ranges of all loops around the statement.
+// Tells the analyzer the ranges of all loops around the statement, or of the axes of the blocks from it on outwards.
 void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer);
+void BindAxesAround(const Ref* ref, arith::Analyzer& analyzer);
 // Tells the analyzer that the sizes of the parameters' buffers are not negative.
 void BindShapes(const PrimFunc& func, arith::Analyzer& analyzer);
+// The shape of new memory for as many elements, made at the statement: 0 for an extent that is negative, as that of a
+// loop without iterations may be.
+std::vector<const PrimExpr*> SizesOf(State& state, const Ref* ref, std::span<const PrimExpr* const> extents);
 Ref* LowestCommonAncestor(Ref* a, Ref* b);
 Ref* LowestCommonAncestor(std::span<Ref* const> refs);
 

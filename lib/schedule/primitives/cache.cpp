@@ -121,10 +121,7 @@ const tir::BufferRegion* RelaxRegion(State& state, List<const tir::BufferRegion*
 const tir::BufferRegion* CutToBuffer(State& state, const tir::BufferRegion* region, const Ref* block) {
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   BindShapes(*state.func(), analyzer);
-  for (const Ref* ref = block; ref; ref = ref->parent) {
-    if (!ref->is_block()) continue;
-    for (const tir::IterVar* axis : ref->block().iter_vars) analyzer.Bind(axis->var, axis->dom->min, axis->dom->extent);
-  }
+  BindAxesAround(block, analyzer);
   const arith::PrimBuilder& make = analyzer.make();
   std::vector<const tir::Range*> ranges;
   for (size_t i = 0; i < region->region.size(); ++i) {
@@ -279,14 +276,16 @@ void MakeCopy(CopyStage& stage, std::string_view scope, bool is_read, Workspace&
     stage.stmt = MakeLoop(loops[i - 1], region.region[i - 1]->extent, stage.stmt, workspace);
 }
 
-// The memory for the copy: of the shape of the region, or of the whole buffer.
-const tir::Buffer* MakeCopyBuffer(const tir::Buffer* buffer, std::string_view scope, const CopyStage& stage,
-                                  Workspace& workspace) {
+// The memory for the copy: of the shape of the region, or of the whole buffer. Where a condition leaves out the first
+// elements, the region may end before it begins.
+const tir::Buffer* MakeCopyBuffer(State& state, const tir::Buffer* buffer, std::string_view scope,
+                                  const CopyStage& stage) {
   std::vector<const PrimExpr*> shape;
   for (const tir::Range* range : stage.region->region) shape.push_back(range->extent);
+  shape = SizesOf(state, stage.location, shape);
   BufferChange change{.name = fmt::format("{}_{}", buffer->name, scope), .scope = scope};
   if (!stage.full_region) change.shape = &shape;
-  return CopyBuffer(*buffer, change, workspace);
+  return CopyBuffer(*buffer, change, state.workspace());
 }
 
 }  // namespace
@@ -467,7 +466,7 @@ Status ApplyCacheRead(PrimitiveCall& call, const args::CacheRead<Resolved>& args
     IROPT_RETURN_IF_ERROR(CheckInsideBuffer(state, stage));
   }
   stage.full_region = !HasOwnIndices(state, scope, stage);
-  stage.write_buffer = MakeCopyBuffer(buffer, memory, stage, workspace);
+  stage.write_buffer = MakeCopyBuffer(state, buffer, memory, stage);
   stage.alloc = stage.write_buffer;
   MakeCopy(stage, memory, /*is_read=*/true, workspace);
   call.Return(InsertRead(state, scope, stage));
@@ -497,7 +496,7 @@ Status ApplyCacheWrite(PrimitiveCall& call, const args::CacheWrite<Resolved>& ar
   IROPT_RETURN_IF_ERROR(CheckInsideBuffer(state, stage));
   IROPT_RETURN_IF_ERROR(CheckWritesAll(state, stage, ref));
   stage.full_region = !HasOwnIndices(state, scope, stage);
-  stage.read_buffer = MakeCopyBuffer(buffer, memory, stage, workspace);
+  stage.read_buffer = MakeCopyBuffer(state, buffer, memory, stage);
   stage.alloc = stage.read_buffer;
   MakeCopy(stage, memory, /*is_read=*/false, workspace);
   call.Return(InsertWrite(state, scope, ref, stage));

@@ -145,8 +145,9 @@ class IndexFinder {
 // Makes the buffers of computations and the loops that fill them.
 class IndexStages {
  public:
-  IndexStages(State& state, const Ref* block, std::string_view memory)
+  IndexStages(State& state, const Ref* block, const Ref* scope, std::string_view memory)
       : state_(state),
+        scope_(scope),
         workspace_(state.workspace()),
         make_(state.make()),
         analyzer_(make_, arith::Analyzer::SymVars::kAny),
@@ -158,7 +159,8 @@ class IndexStages {
   Status Make(CachedIndex& index, size_t number) {
     Axes axes;
     for (const tir::Var* axis : index.axes) IROPT_RETURN_IF_ERROR(AddAxis(axis, axes));
-    index.buffer = tir::MakeBuffer(workspace_, {.shape = axes.shape, .dtype = index.expr->dtype, .scope = memory_},
+    const std::vector<const PrimExpr*> shape = SizesOf(state_, scope_, axes.shape);
+    index.buffer = tir::MakeBuffer(workspace_, {.shape = shape, .dtype = index.expr->dtype, .scope = memory_},
                                    fmt::format("index_var_{}", number));
     const PrimExpr* value = tir::Substitute(index.expr, axes.renamed, workspace_);
     const auto* store = workspace_.New<tir::BufferStore>(index.buffer, value, workspace_.Copy(axes.indices));
@@ -215,6 +217,7 @@ class IndexStages {
   }
 
   State& state_;
+  const Ref* scope_;
   Workspace& workspace_;
   const arith::PrimBuilder make_;
   arith::Analyzer analyzer_;
@@ -312,7 +315,7 @@ Status ApplyCacheIndex(PrimitiveCall& call, const args::CacheIndex<Resolved>& ar
   ComputationFacts facts(workspace, /*equivalent=*/true, ComputationCalls::kPure);
   std::vector<CachedIndex> indices = IndexFinder(ref->block(), static_cast<size_t>(threshold), facts).Find();
   if (indices.empty()) return {};
-  IndexStages stages(state, ref, memory);
+  IndexStages stages(state, ref, scope, memory);
   for (size_t i = 0; i < indices.size(); ++i) IROPT_RETURN_IF_ERROR(stages.Make(indices[i], i));
   const tir::Block* old_block = &ref->block();
   const tir::Block* old_scope = &scope->block();

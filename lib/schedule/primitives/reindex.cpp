@@ -189,6 +189,7 @@ Status ApplyReIndex(PrimitiveCall& call, const args::ReIndex<Resolved>& args) {
     copy_indices.push_back(var);
     axes.push_back(workspace.New<tir::IterVar>(axis->dom, var, tir::IterVarType::kDataPar));
   }
+  shape = SizesOf(state, scope, shape);
   IROPT_ASSIGN_OR_RETURN(const PrimExpr* condition, ConditionOfCopy(state, ref, used));
   IROPT_RETURN_IF_ERROR(CheckInsideForAxes(state, *buffer, old_indices, block, condition));
   if (is_write) IROPT_RETURN_IF_ERROR(CheckStoresAlways(state, *buffer, block));

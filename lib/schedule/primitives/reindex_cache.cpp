@@ -57,9 +57,10 @@ class ReindexStageMaker {
     const auto shape = MapShape(map, extents, analyzer_, workspace_);
     if (!shape) return state_.Refuse("the index map has results that do not begin with 0");
     IROPT_RETURN_IF_ERROR(CheckSameAxes());
+    const std::vector<const PrimExpr*> sizes = SizesOf(state_, stage.location, *shape);
     const tir::Buffer* copy = CopyBuffer(
-        *access_.buffer,
-        {.name = fmt::format("{}_{}", access_.buffer->name, memory), .scope = memory, .shape = &*shape}, workspace_);
+        *access_.buffer, {.name = fmt::format("{}_{}", access_.buffer->name, memory), .scope = memory, .shape = &sizes},
+        workspace_);
     (is_read_ ? stage.write_buffer : stage.read_buffer) = copy;
     stage.alloc = copy;
     stage.indices = &indices_;

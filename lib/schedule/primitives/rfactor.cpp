@@ -177,7 +177,7 @@ class RFactorer {
   void MakeBuffers() {
     for (const tir::Buffer* buffer : reduction_->buffers) {
       std::vector<const PrimExpr*> shape(buffer->shape.begin(), buffer->shape.end());
-      shape.insert(shape.begin() + axis_, rf_loop_.extent);
+      shape.insert(shape.begin() + axis_, SizesOf(state_, loops_.front(), {&rf_loop_.extent, 1}).front());
       rf_buffers_.push_back(
           CopyBuffer(*buffer, {.name = fmt::format("{}_rf", buffer->name), .shape = &shape}, workspace_));
     }
