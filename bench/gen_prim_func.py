@@ -442,12 +442,22 @@ def block_nest(nest, k):
             "        T.reads(B[0:1000])", "        T.writes(A[0:1000])", f"        A[v{k} + {k}] = B[v{k}]"]
 
 
-def block_nests(n):
-    depth = max(1, math.isqrt(n))
-    for nest in range(max(1, n // depth)):
-        for k in range(depth):
-            yield from indented(block_nest(nest, k), 2 * k)
-        yield from indented(["A[m] = B[m]"], 2 * depth)
+def axis_pair(nest, k):
+    """Axes that use both axes around: written out, they would double at every step."""
+    x, y = (f"x{k - 1}", f"y{k - 1}") if k else ("m", "m")
+    return [f'with T.block("b{nest}_{k}"):', f"    x{k} = T.axis.spatial(1000, {x} + {y})",
+            f"    y{k} = T.axis.spatial(1000, {x} * 2 + {y})", f"    A[x{k}] = B[y{k}]"]
+
+
+def nested_blocks(unit, levels):
+    """Nests of blocks, which are `levels` levels of statements each."""
+    def lines(n):
+        depth = max(1, math.isqrt(n))
+        for nest in range(max(1, n // depth)):
+            for k in range(depth):
+                yield from indented(unit(nest, k), levels * k)
+            yield from indented(["A[m] = B[m]"], levels * depth)
+    return lines
 
 
 # The lines of n units.
@@ -536,7 +546,8 @@ KINDS = {
     "functions": lambda n: loops(n),
     "loop_nests": nested(loop_nest),
     "if_nests": nested(if_nest),
-    "block_nests": block_nests,
+    "block_nests": nested_blocks(block_nest, 2),
+    "axis_pairs": nested_blocks(axis_pair, 1),
     "conjuncts": junction("and"),
     "disjuncts": junction("or"),
     "deep_loops": deep(lambda k: [f"for i{k} in range(2):"]),
@@ -544,7 +555,7 @@ KINDS = {
     "deep_loop_ifs": deep(lambda k: [f"for i{k} in range(2):" if k % 2 else f"if m * {k % 7 + 2} < p + {k}:"]),
 }
 # The units are nested.
-NESTED = ["loop_nests", "if_nests", "block_nests"]
+NESTED = ["loop_nests", "if_nests", "block_nests", "axis_pairs"]
 # They are one nest.
 DEEP = ["deep_loops", "deep_ifs", "deep_loop_ifs"]
 # More parameters, and the attributes of the function.

@@ -43,7 +43,7 @@ OPTIONS = semantic_runs.OPTIONS
 # What every pass sees, and what a pass acts on besides.
 COMMON = ["stores", "loops", "ifs", "lets", "allocations", "blocks", "functions", "loop_nests", "if_nests"]
 _SHARED = ["shared", "shared_own", "shared_memories", "kernels"]
-_BUFFERS = ["one_loop_blocks", "declared", "scoped_allocations", "live_allocations", "long_pipeline", "block_nests"]
+_BUFFERS = ["one_loop_blocks", "declared", "scoped_allocations", "live_allocations", "long_pipeline", "block_nests", "axis_pairs"]
 _CONDITIONS = ["hoisted", "one_loop_ifs", "asserts", "let_exprs", "selects", "assumed", "overcomputed"]
 ACTS_ON = {
     "tir.AnnotateDeviceRegions": ["kernels", "target_regions"],
@@ -52,7 +52,7 @@ ACTS_ON = {
     "tir.CombineContextCall": ["contexts"],
     "tir.CommonSubexprElimTIR": ["repeated", "repeated_lets", "common", "expression", "index_expression", "intrinsics", "let_exprs", "attrs"],
     "tir.CompactBufferAllocation": [*_BUFFERS, "matched"],
-    "tir.ConvertBlocksToOpaque": ["reductions", "one_loop_blocks", "block_nests"],
+    "tir.ConvertBlocksToOpaque": ["reductions", "one_loop_blocks", "block_nests", "axis_pairs"],
     "tir.ConvertForLoopsToSerial": ["parallel"],
     "tir.ConvertSSA": ["unrolled", "let_exprs"],
     "tir.DefaultGPUSchedule": ["reductions"],

@@ -235,6 +235,20 @@ Status CheckNotOutputBlock(State& state, const Ref* block, const Ref* scope) {
   return state.Refuse("the block {0} is an output block", {block->stmt});
 }
 
+Status CheckUsesOnlyAxes(State& state, const Ref* block) {
+  LookupMap<const tir::Var*, const tir::Stmt*> around;
+  for (const Ref* loop = block->parent; loop && loop->is_loop(); loop = loop->parent)
+    around.insert_or_assign(loop->loop().loop_var, loop->stmt);
+  const tir::Stmt* used = nullptr;
+  tir::PostOrderVisit(block->stmt, [&](const Node* node) {
+    const auto* var = As<tir::Var>(node);
+    if (const auto* loop = var ? around.Find(var) : nullptr) used = *loop;
+  });
+  if (!used) return {};
+  return state.Refuse("the block {0} uses the loop {1} in its body: expected it to be the value of an axis",
+                      {block->stmt, used});
+}
+
 bool HasOwnMemory(State& state, Ref* block, const Ref* loop, std::string_view thread) {
   const Ref* scope = state.ScopeOf(block);
   const auto is_under = [&](const Ref* consumer) {

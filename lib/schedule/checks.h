@@ -36,6 +36,8 @@ Status CheckCompactDataflow(State& state, Ref* subtree);
 // Returns whether the block writes to a buffer that is not allocated in its scope.
 bool IsOutputBlock(const Ref* block, const Ref* scope);
 Status CheckNotOutputBlock(State& state, const Ref* block, const Ref* scope);
+// Refuses a block that uses loops around it not by axes alone, as one without axes may: only there it has a meaning.
+Status CheckUsesOnlyAxes(State& state, const Ref* block);
 // Returns whether each iteration of a loop around the block has memory of its own for what the block writes: only
 // blocks in the loop read it, or, if threads run the iterations (else their tag is empty), it is in memory that they do
 // not share.

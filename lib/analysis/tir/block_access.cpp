@@ -166,11 +166,21 @@ class AccessDetector : public tir::StmtExprVisitor {
     Region region;
     region.reserve(accessed.region.size());
     for (const tir::Range* range : accessed.region) {
-      const auto outside = [&](const PrimExpr* e) { return lets_.Of(tir::Substitute(e, values, workspace_)); };
-      const IntervalSet set = IntervalSet::FromRange(outside(range->min), outside(range->extent), make());
-      region.push_back(arith::EvalSet(set, domains_, analyzer_));
+      const PrimExpr* min = Outside(range->min, values);
+      const PrimExpr* extent = Outside(range->extent, values);
+      region.push_back(min && extent ? arith::EvalSet(IntervalSet::FromRange(min, extent, make()), domains_, analyzer_)
+                                     : IntervalSet::Everything());
     }
     return region;
+  }
+
+  // The expression by what is known outside of the block; null if it becomes long, as at each of many blocks in each
+  // other whose axes use several outer ones.
+  const PrimExpr* Outside(const PrimExpr* expr, const tir::VarValues& values) {
+    const PrimExpr* written = lets_.Of(tir::Substitute(expr, values, workspace_));
+    using tir::WrittenValues;
+    const size_t most = std::max(WrittenValues::kMaxParts, WrittenValues::NumParts(expr));
+    return WrittenValues::NumParts(written) > most ? nullptr : written;
   }
 
   const tir::Buffer* BufferOf(const tir::Var* pointer) const {

@@ -4,6 +4,12 @@
 
 namespace iropt::tir {
 
+std::size_t WrittenValues::NumParts(const PrimExpr* expr) {
+  std::size_t parts = 0;
+  PostOrderVisit(expr, [&](const Node*) { ++parts; });
+  return parts;
+}
+
 bool WrittenValues::Bind(const Var* var, const PrimExpr* value) {
   std::size_t parts = 0;
   PostOrderVisit(value, [&](const Node* node) {

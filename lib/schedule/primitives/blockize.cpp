@@ -88,6 +88,8 @@ class BlockSplitter {
       inner_domains_.insert_or_assign(axis->var, arith::IntervalSet::FromRange(*dom, make_));
       analyzer_.Bind(axis->var, dom->min, dom->extent);
     }
+    for (const tir::For* loop : loops)  // which a block without axes uses itself
+      inner_domains_.insert_or_assign(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, make_));
     substituted_ = To<tir::Block>(SimplifyingReplacer(values_, analyzer_, workspace_).VisitStmt(block_));
     return MakeInner();
   }
@@ -95,7 +97,7 @@ class BlockSplitter {
   const tir::Block* substituted() const { return substituted_; }
   const tir::VarValues& loop_vars() const { return loop_vars_; }
 
-  // The regions for all values of the inner axes.
+  // The regions for all values of the inner axes and loops.
   std::vector<const tir::BufferRegion*> Relax(List<const tir::BufferRegion*> regions) {
     std::vector<const tir::BufferRegion*> relaxed;
     for (const tir::BufferRegion* region : regions) {

@@ -74,6 +74,7 @@ class Mover {
     consumers_ = info.ConsumersOf(block_);
     IROPT_RETURN_IF_ERROR(CheckCompleteOrReductionBlock(state_, block_, scope_));
     IROPT_RETURN_IF_ERROR(CheckSameScope());
+    IROPT_RETURN_IF_ERROR(CheckUsesOnlyAxes(state_, block_));
     if (is_compute_at_) IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state_, block_, scope_));
     IROPT_ASSIGN_OR_RETURN(const RemovalPlan removal, PlanRemoval(state_, block_));
     IROPT_ASSIGN_OR_RETURN(const size_t position, FindPosition(index));

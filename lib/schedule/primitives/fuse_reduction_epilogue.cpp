@@ -237,6 +237,7 @@ Status ApplyFuseReductionEpilogue(PrimitiveCall& call, const args::FuseReduction
     return state.Refuse("the block {0} writes several regions: expected one", {reduction->stmt});
   IROPT_RETURN_IF_ERROR(CheckReductionBlock(state, reduction, scope));
   IROPT_RETURN_IF_ERROR(CheckCompleteBlock(state, epilogue, scope));
+  IROPT_RETURN_IF_ERROR(CheckUsesOnlyAxes(state, epilogue));
   IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, reduction, scope));
   const tir::Buffer* buffer = reduction->block().writes[0]->buffer;
   IROPT_RETURN_IF_ERROR(CheckPlaces(state, reduction, epilogue, scope, buffer));

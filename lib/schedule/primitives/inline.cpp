@@ -524,6 +524,7 @@ Status ApplyComputeInline(PrimitiveCall& call, const args::ComputeInline<Resolve
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
   IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, ref, scope));
   IROPT_RETURN_IF_ERROR(CheckCompleteBlock(state, ref, scope));
+  IROPT_RETURN_IF_ERROR(CheckUsesOnlyAxes(state, ref));
   ConsumerInliner inliner(state, buffer, block, scope);
   if (!inliner.Analyze(block)) return state.Refuse(std::string(kBodyForm), {&block});
   return inliner.Apply(scope, ref);
@@ -538,6 +539,7 @@ Status ApplyReverseComputeInline(PrimitiveCall& call, const args::ReverseCompute
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
   IROPT_ASSIGN_OR_RETURN(const tir::Buffer* buffer, SingleRead(state, block, scope));
   IROPT_RETURN_IF_ERROR(CheckCompleteBlock(state, ref, scope));
+  IROPT_RETURN_IF_ERROR(CheckUsesOnlyAxes(state, ref));
   IROPT_ASSIGN_OR_RETURN(Ref * producer, SingleProducer(state, ref, scope, buffer));
   IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, producer, scope));
   ProducerInliner inliner(state, buffer, realize, scope, &producer->block());

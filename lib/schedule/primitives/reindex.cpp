@@ -165,6 +165,7 @@ Status ApplyReIndex(PrimitiveCall& call, const args::ReIndex<Resolved>& args) {
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access, RequireAccess(state, ref, args.buffer_index, is_write));
   const tir::Buffer* buffer = access->buffer;
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
+  IROPT_RETURN_IF_ERROR(CheckUsesOnlyAxes(state, ref));
   if (!block.init && UsesBuffer(block.reads, buffer) && UsesBuffer(block.writes, buffer))
     return state.Refuse(fmt::format("the block {{0}} updates {}, which another block initializes", buffer->name),
                         {&block});

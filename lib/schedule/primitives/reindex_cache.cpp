@@ -207,6 +207,7 @@ Status ReindexCache(PrimitiveCall& call, const Args& args, int64_t index, bool i
   IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access, RequireAccess(state, ref, index, !is_read));
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
+  IROPT_RETURN_IF_ERROR(CheckUsesOnlyAxes(state, ref));
   CopyStage stage;
   (is_read ? stage.read_buffer : stage.write_buffer) = access->buffer;
   IROPT_ASSIGN_OR_RETURN(Ref * writer, OnlyWriter(state, scope, access->buffer));

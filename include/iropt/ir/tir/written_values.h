@@ -15,6 +15,7 @@ class WrittenValues {
  public:
   // An expression has as many parts as nodes.
   static constexpr std::size_t kMaxParts = 128;
+  static std::size_t NumParts(const PrimExpr* expr);
 
   explicit WrittenValues(Workspace& workspace) : workspace_(workspace) {}
 

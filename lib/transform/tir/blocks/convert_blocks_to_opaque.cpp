@@ -7,7 +7,9 @@
 //           T.writes(C[vi])                                   C[i] = A[i]
 //           C[vi] = A[vi]
 //
-// Refuses blocks with an initialization, see tir.LowerInitBlock. Functions of the older scheduler stay. O(nodes).
+// A value that would be too long, as those of blocks in each other do if they use several axes, is bound before the
+// block under the name of the axis. Refuses blocks with an initialization, see tir.LowerInitBlock. Functions of the
+// older scheduler stay. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
 #include <vector>
@@ -15,6 +17,7 @@
 #include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/ir/tir/written_values.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -34,7 +37,12 @@ class OpaqueBlockConverter : public tir::StmtExprMutator {
     const PrimExpr* predicate = VisitExpr(realize->predicate);
     std::vector<const PrimExpr*> values;
     for (const PrimExpr* value : realize->iter_values) values.push_back(VisitExpr(value));
+    std::vector<size_t> bound;
     for (size_t i = 0; i < values.size(); ++i) {
+      if (tir::WrittenValues::NumParts(values[i]) > tir::WrittenValues::kMaxParts) {
+        bound.push_back(i);
+        continue;
+      }
       Remap(block.iter_vars[i]->var, values[i]);
       if (DefinesVars(values[i])) defining_.insert(block.iter_vars[i]->var);
     }
@@ -44,7 +52,10 @@ class OpaqueBlockConverter : public tir::StmtExprMutator {
     copy.iter_values = {};
     copy.predicate = predicate;
     copy.block = opaque;
-    return workspace().New<tir::BlockRealize>(copy);
+    const tir::Stmt* stmt = workspace().New<tir::BlockRealize>(copy);
+    for (size_t i = bound.size(); i > 0; --i)
+      stmt = workspace().New<tir::LetStmt>(block.iter_vars[bound[i - 1]]->var, values[bound[i - 1]], stmt);
+    return stmt;
   }
 
   // Each place defines the variables in the value of an axis itself.

@@ -232,10 +232,8 @@ class StmtSimplifier : public BufferFactsMutator {
   // Integers may be indices. Values are not inlined into each other without end.
   static bool IsInlined(const PrimExpr* value, const PrimExpr* simple) {
     if (value->kind == NodeKind::kIntImm || value->kind == NodeKind::kFloatImm || Is<tir::Var>(value)) return true;
-    if (!value->dtype.is_int() || !arith::IsPure(value)) return false;
-    size_t parts = 0;
-    tir::PostOrderVisit(simple, [&](const Node*) { ++parts; });
-    return parts <= tir::WrittenValues::kMaxParts;
+    return value->dtype.is_int() && arith::IsPure(value) &&
+           tir::WrittenValues::NumParts(simple) <= tir::WrittenValues::kMaxParts;
   }
 
   static bool IsKnownScalar(const PrimExpr* value) { return !value->dtype.is_handle() && arith::IsPure(value); }
