@@ -6,7 +6,7 @@
 Models are random ones, or those that are given. Each runs with 0, 1, 2, 3 and 8 for all named dimensions, and with one size
 for each. onnxruntime (the package onnxruntime-node in DIR) without its own optimizations computes what is right; where it
 refuses the original, nothing is compared. What `ir-opt -O3` writes must give the same in onnxruntime, and so must the model
-itself in ir-run, as read and after -O3. Needs node, onnxruntime-node, and the Python packages onnx and NumPy; where one is
+itself in ir-run, as read and after -O3. It may not have more nodes or bytes than onnx_growth.py allows. Needs node, onnxruntime-node, and the Python packages onnx and NumPy; where one is
 missing, nothing is tested."""
 
 import argparse
@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 import onnx_dynamic_steps
+import onnx_growth
 import onnx_round_trip
 import onnx_testdata
 
@@ -133,6 +134,9 @@ class Comparison:
         for case, answer in zip(judged, self.judge.run_onnxruntime(jobs)):
             if answer["status"] != "same":
                 self.fail(case, "written after -O3", f"{answer['status']}: {answer['reason']}")
+        pairs = sorted({(case.model, written[case.model][0]) for case in judged})
+        for model, reason in onnx_growth.growth(self.judge, pairs).items():
+            self.failures["growth"][model] = [f"{os.path.basename(os.path.dirname(model))}: {reason}"]
 
     def run_ir_run(self, cases, flag):
         options = argparse.Namespace(ir_run=self.args.ir_run, flags=[flag])

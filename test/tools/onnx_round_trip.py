@@ -7,6 +7,7 @@ FOLDER holds models as Debian's libonnx-testdata has them: */model.onnx, with th
 test_data_set_*. A model is good if it is written, and the result is read again and, as far as the judges are there,
 valid for onnx.checker (Debian's python3-onnx) and of the recorded values in onnxruntime (the package onnxruntime-node
 in DIR), where the original has them, too. Without DIR, ir-run computes the values, which needs Python's onnx and NumPy.
+After passes, it may not have more nodes or bytes than onnx_growth.py allows.
 Exits with 1 unless all models are good."""
 
 import argparse
@@ -20,6 +21,11 @@ import sys
 import tempfile
 
 import onnx_testdata
+
+try:
+    import onnx_growth
+except ImportError:  # Python's onnx is not there.
+    onnx_growth = None
 
 CHECKER = """
 import sys, onnx
@@ -133,6 +139,9 @@ def judge_all(judge, models, args):
     for model, answer in zip(written, checks or []):
         if answer:
             failures[model] = f"onnx.checker: {answer}"
+    if args.passes and onnx_growth:
+        for model, reason in onnx_growth.growth(judge, [(model, converted[model][0]) for model in written]).items():
+            failures.setdefault(model, reason)
     good = [model for model in written if model not in failures]
     if args.node_modules:
         judge_values(judge, converted, good, failures)

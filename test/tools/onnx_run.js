@@ -1,6 +1,7 @@
 // Runs models with onnxruntime-node and compares the results with recorded ones. The argument is a file of jobs,
 // [{"model": FILE, "inputs": [FILE], "outputs": [FILE]}], whose tensors are files of one TensorProto each. A job with
-// "save": PREFIX instead of outputs records the results, in PREFIX0.pb and so on. Prints one line of JSON for each:
+// "save": PREFIX instead of outputs records the results, in PREFIX0.pb and so on; one with "write": FILE writes what
+// onnxruntime makes of the model at the level, and runs nothing. Prints one line of JSON for each:
 // {"status": "same" | "different" | "failed", "reason": TEXT}.
 const fs = require('fs');
 const ort = require('onnxruntime-node');
@@ -108,7 +109,9 @@ async function run(job) {
   let session;
   try {
     session = await ort.InferenceSession.create(job.model, {logSeverityLevel: 4, intraOpNumThreads: 1,
-      interOpNumThreads: 1, graphOptimizationLevel: job.level || 'all'});
+      interOpNumThreads: 1, graphOptimizationLevel: job.level || 'all',
+      ...(job.write && {optimizedModelFilePath: job.write})});
+    if (job.write) return {status: 'same'};
     const feeds = {};
     job.inputs.forEach((path, i) => { feeds[session.inputNames[i]] = readTensor(path).value; });
     const results = await session.run(feeds);

@@ -104,7 +104,6 @@ class OnnxFormat final : public Format {
                           AsksForShapes(model->graph);
     if (!may_grow) return module;
     const std::optional<size_t> nodes = NodesOf(*module);
-    if (nodes && *nodes <= CountNodes(model->graph)) return module;
     return ReadWithShapes(*model, tensors, request, std::move(module), nodes);
   }
 
@@ -127,17 +126,24 @@ class OnnxFormat final : public Format {
   }
 
  private:
-  // The module, or one whose shapes stay values where nodes would have to compute them, if that one has fewer nodes.
+  // The module, or one whose shapes stay values where nodes would have to compute them, or else wherever the model asks
+  // for them, if that one has fewer nodes.
   static Result<Module> ReadWithShapes(const Model& model, TensorReader& tensors, const ReadRequest& request,
                                        Result<Module> module, std::optional<size_t> nodes) {
-    DiagnosticBuffer ignored;
-    DiagnosticEngine silent(&ignored);
-    ValueNames names;
-    Result<Module> other = ImportModel(model, tensors, silent, &names, CounterFor(model, request), true);
-    const std::optional<size_t> other_nodes = other.ok() ? NodesOf(*other) : std::nullopt;
-    if (!other_nodes || (nodes && *nodes <= *other_nodes)) return module;
-    if (request.value_names != nullptr) *request.value_names = std::move(names);
-    return other;
+    const size_t most = CountNodes(model.graph);
+    for (const KeptShapes kept : {KeptShapes::Computed, KeptShapes::All}) {
+      if (nodes && *nodes <= most) break;
+      DiagnosticBuffer ignored;
+      DiagnosticEngine silent(&ignored);
+      ValueNames names;
+      Result<Module> other = ImportModel(model, tensors, silent, &names, CounterFor(model, request), kept);
+      const std::optional<size_t> other_nodes = other.ok() ? NodesOf(*other) : std::nullopt;
+      if (!other_nodes || (nodes && *nodes <= *other_nodes)) continue;
+      if (request.value_names != nullptr) *request.value_names = std::move(names);
+      module = std::move(other);
+      nodes = other_nodes;
+    }
+    return module;
   }
 };
 

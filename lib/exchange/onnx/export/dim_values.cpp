@@ -58,7 +58,22 @@ bool IsNaturalQuotient(const tir::BinaryExpr& e) {
   return analyzer.CanProveGreaterEqual(e.a, 0) && analyzer.CanProveGreaterEqual(e.b, 1);
 }
 
+// Returns whether vectors of dimensions are computed by the node, element by element.
+bool IsBetweenVectors(std::string_view op) { return op == "Add" || op == "Sub" || op == "Mul" || op == "Div"; }
+
 }  // namespace
+
+std::optional<int64_t> WholeFactor(const PrimExpr* dim, const PrimExpr* size) {
+  const auto* known_dim = As<tir::IntImm>(dim);
+  const auto* known_size = As<tir::IntImm>(size);
+  if (known_dim != nullptr && known_size != nullptr && known_dim->value > 0 &&
+      known_size->value % known_dim->value == 0)
+    return known_size->value / known_dim->value;
+  if (DeepEqual(dim, size)) return 1;
+  const auto* product = As<tir::Mul>(size);
+  const auto* factor = product ? As<tir::IntImm>(product->b) : nullptr;
+  return factor && factor->value > 0 && DeepEqual(product->a, dim) ? std::optional(factor->value) : std::nullopt;
+}
 
 std::string_view DimValues::BinaryScalar(const tir::BinaryExpr& e) {
   const std::string_view a = ScalarTensor(e.a);
@@ -135,20 +150,60 @@ std::string_view DimValues::TensorWith(std::span<const PrimExpr* const> shape) c
   return known_.shapes.Lookup({shape.begin(), shape.end()});
 }
 
-std::vector<int64_t> DimValues::Run(std::span<const PrimExpr* const> values, size_t first,
-                                    const Source** source) const {
-  std::vector<int64_t> indices;
+std::optional<DimValues::Term> DimValues::TermOf(const PrimExpr* value) const {
+  if (Is<tir::IntImm>(value) || known_.scalars.contains(value)) return std::nullopt;
+  if (const Source* source = SourceOf(value)) return Term{source, {}, 0};
+  if (!IsBinary(value->kind)) return std::nullopt;
+  const auto& e = *static_cast<const tir::BinaryExpr*>(value);
+  const Source* source = SourceOf(e.a);
+  const auto* number = As<tir::IntImm>(e.b);
+  const std::string_view op = e.kind == NodeKind::kFloorDiv && number && IsNaturalQuotient(e) ? "Div" : NodeFor(e.kind);
+  if (source == nullptr || number == nullptr || !IsBetweenVectors(op)) return std::nullopt;
+  return Term{source, op, number->value};
+}
+
+DimValues::Run DimValues::RunFrom(std::span<const PrimExpr* const> values, size_t first) const {
+  Run run;
   for (size_t i = first; i < values.size(); ++i) {
-    const Source* other =
-        Is<tir::IntImm>(values[i]) || known_.scalars.contains(values[i]) ? nullptr : SourceOf(values[i]);
-    const bool is_same =
-        other != nullptr &&
-        (indices.empty() || (other->tensor == (*source)->tensor && other->is_element == (*source)->is_element));
-    if (!is_same) break;
-    *source = other;
-    indices.push_back(other->index);
+    const std::optional<Term> term = TermOf(values[i]);
+    if (!term) break;
+    const bool is_other = run.source && (term->source->tensor != run.source->tensor ||
+                                         term->source->is_element != run.source->is_element);
+    if (is_other || (!run.op.empty() && !term->op.empty() && run.op != term->op)) break;
+    if (!term->op.empty()) run.op = term->op;
+    run.source = term->source;
+    run.indices.push_back(term->source->index);
+    run.numbers.push_back(term->op.empty() ? std::nullopt : std::optional(term->number));
   }
-  return indices;
+  return run;
+}
+
+std::string_view DimValues::TensorOf(const Run& run) {
+  const std::string_view elements = ElementsOf(*run.source, run.indices);
+  if (run.op.empty()) return elements;
+  const int64_t neutral = run.op == "Mul" || run.op == "Div" ? 1 : 0;
+  std::vector<int64_t> numbers;
+  for (const std::optional<int64_t>& number : run.numbers) numbers.push_back(number.value_or(neutral));
+  return exporter_.Add(run.op, {elements, exporter_.IntTensor(numbers)});
+}
+
+std::string_view DimValues::ScaledShape(std::span<const PrimExpr* const> values) {
+  std::string_view found;
+  std::vector<int64_t> factors;
+  known_.shapes.ForEachInAnyOrder([&](const std::vector<const PrimExpr*>& shape, std::string_view tensor) {
+    if (shape.size() != values.size() || (!found.empty() && found < tensor)) return;
+    std::vector<int64_t> numbers;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const std::optional<int64_t> factor = WholeFactor(shape[i], values[i]);
+      if (!factor) return;
+      numbers.push_back(*factor);
+    }
+    // One of them in a definite way.
+    found = tensor;
+    factors = std::move(numbers);
+  });
+  if (found.empty()) return {};
+  return exporter_.Add("Mul", {ShapeOf(found), exporter_.IntTensor(factors)});
 }
 
 const DimValues::Source* DimValues::SourceOf(const PrimExpr* dim) const {
@@ -216,6 +271,14 @@ std::string_view DimValues::DimScalar(const PrimExpr* dim) {
 
 std::string_view DimValues::ShapeTensor(std::span<const PrimExpr* const> values) {
   if (const std::string_view tensor = TensorWith(values); !tensor.empty()) return ShapeOf(tensor);
+  if (values.size() > 1 && given_ == Given::Nothing) {
+    const bool is_computed = std::ranges::any_of(values, [&](const PrimExpr* value) {
+      const std::optional<Term> term = TermOf(value);
+      return term && !term->op.empty();
+    });
+    if (const std::string_view scaled = is_computed ? ScaledShape(values) : std::string_view(); !scaled.empty())
+      return scaled;
+  }
   Names parts;
   std::vector<int64_t> numbers;
   const auto flush = [&] {
@@ -229,10 +292,9 @@ std::string_view DimValues::ShapeTensor(std::span<const PrimExpr* const> values)
       continue;
     }
     flush();
-    const Source* source = nullptr;
-    const std::vector<int64_t> run = given_ == Given::All ? std::vector<int64_t>() : Run(values, i, &source);
-    parts.push_back(run.size() > 1 ? ElementsOf(*source, run) : ScalarTensor(values[i]));
-    i += std::max<size_t>(run.size(), 1);
+    const Run run = given_ == Given::All ? Run() : RunFrom(values, i);
+    parts.push_back(run.indices.size() > 1 ? TensorOf(run) : ScalarTensor(values[i]));
+    i += std::max<size_t>(run.indices.size(), 1);
   }
   flush();
   if (parts.empty()) return exporter_.IntTensor({});

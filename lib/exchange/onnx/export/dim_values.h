@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,9 @@
 namespace iropt::onnx {
 
 class FunctionExporter;
+
+// The whole number by which a dimension is multiplied to get a size.
+std::optional<int64_t> WholeFactor(const PrimExpr* dim, const PrimExpr* size);
 
 class DimValues {
  private:
@@ -63,14 +67,31 @@ class DimValues {
   void set_known(Known known) { known_ = std::move(known); }
 
  private:
+  // An element of a tensor, or what a node computes of one and a number.
+  struct Term {
+    const Source* source;
+    std::string_view op;
+    int64_t number;
+  };
+  // Terms of one tensor and operator; no number where an element is taken as it is.
+  struct Run {
+    const Source* source = nullptr;
+    std::string_view op = {};
+    std::vector<int64_t> indices = {};
+    std::vector<std::optional<int64_t>> numbers = {};
+  };
+
   const Source* SourceOf(const PrimExpr* dim) const;
   // A tensor of which this is the number of elements, and several dimensions are not known; empty if there is none.
   std::string_view TensorOfSize(const PrimExpr* value) const;
   // The tensor that has this shape; empty if there is none, or all dimensions are numbers.
   std::string_view TensorWith(std::span<const PrimExpr* const> shape) const;
-  // The longest part of a shape from `first` on that is elements of one tensor, at least one; their indices, and the
-  // tensor. No indices if the first value is not.
-  std::vector<int64_t> Run(std::span<const PrimExpr* const> values, size_t first, const Source** source) const;
+  std::optional<Term> TermOf(const PrimExpr* value) const;
+  // The longest part of a shape from `first` on that is elements of one tensor, all computed by the same operator.
+  Run RunFrom(std::span<const PrimExpr* const> values, size_t first) const;
+  std::string_view TensorOf(const Run& run);
+  // The shape of a tensor, times whole numbers; empty if none has such a shape.
+  std::string_view ScaledShape(std::span<const PrimExpr* const> values);
   std::string_view ElementsOf(const Source& source, const std::vector<int64_t>& indices);
   // The parts of ScalarTensor for expressions that have operands.
   std::string_view CompoundScalar(const PrimExpr* value);

@@ -171,6 +171,7 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   const ModuleEntry* main = MainOf(context);
   if (main == nullptr || !ExportMain(*main, context)) return nullptr;
   result->arrays.resize(result->model.graph.initializers.size(), nullptr);
+  MergeEqualNodes(result->model.graph);
   DivideByReciprocals(result->model.graph);
   if (context.opset() >= kShapesHaveParts) TakePartsOfShapes(result->model.graph);
   RemoveDeadNodes(*result);
@@ -200,6 +201,7 @@ std::optional<size_t> CountNodes(const iropt::Function& function, int64_t opset,
   GraphProto& graph = result.model.graph;
   if (!exporter.ExportGraph(function, {}, {}, {}, graph) || context.failed()) return std::nullopt;
   result.arrays.resize(graph.initializers.size(), nullptr);
+  MergeEqualNodes(graph);
   DivideByReciprocals(graph);
   if (opset >= kShapesHaveParts) TakePartsOfShapes(graph);
   RemoveDeadNodes(result);

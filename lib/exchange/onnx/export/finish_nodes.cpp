@@ -1,8 +1,13 @@
 #include "exchange/onnx/export/finish_nodes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -85,6 +90,51 @@ void DivideByReciprocals(GraphProto& graph) {
     }
   }
 }
+
+namespace {
+
+// What a node computes: nothing for one that has a graph, gives several values, or random ones.
+std::optional<std::string> KeyOf(const NodeProto& node) {
+  constexpr std::string_view kRandom[] = {"Bernoulli",     "Dropout",          "Multinomial",      "RandomNormal",
+                                          "RandomUniform", "RandomNormalLike", "RandomUniformLike"};
+  if (!node.domain.empty() || node.outputs.size() != 1 || std::ranges::find(kRandom, node.op_type) != std::end(kRandom))
+    return std::nullopt;
+  std::string key(node.op_type);
+  for (const std::string_view input : node.inputs) key += fmt::format("({}", input);
+  for (const AttributeProto& a : node.attributes) {
+    if (!a.graphs.empty() || !a.tensors.empty() || !a.sparse_tensors.empty() || !a.types.empty()) return std::nullopt;
+    key += fmt::format("){} {} {} {} {}", a.name, a.f, a.i, a.s.size(), a.s);
+    for (const float number : a.floats) key += fmt::format(" {}", number);
+    for (const int64_t number : a.ints) key += fmt::format(" {}", number);
+    for (const std::string_view text : a.strings) key += fmt::format(" {} {}", text.size(), text);
+  }
+  return key;
+}
+
+void MergeEqualNodes(GraphProto& graph, const LookupMap<std::string_view, std::string_view>& outer) {
+  LookupMap<std::string_view, std::string_view> same = outer;
+  std::unordered_map<std::string, std::string_view> values;
+  LookupSet<std::string_view> outputs;
+  for (const ValueInfo& output : graph.outputs) outputs.insert(output.name);
+  const auto rename = [&](std::string_view& name) {
+    if (const auto* first = same.Find(name)) name = *first;
+  };
+  for (NodeProto& node : graph.nodes) {
+    for (std::string_view& input : node.inputs) rename(input);
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) MergeEqualNodes(*inner, same);
+    }
+    const std::optional<std::string> key = KeyOf(node);
+    if (!key) continue;
+    const auto [place, is_new] = values.emplace(*key, node.outputs[0]);
+    if (!is_new && node.name.empty() && !outputs.contains(node.outputs[0])) same[node.outputs[0]] = place->second;
+  }
+  for (ValueInfo& output : graph.outputs) rename(output.name);
+}
+
+}  // namespace
+
+void MergeEqualNodes(GraphProto& graph) { MergeEqualNodes(graph, {}); }
 
 namespace {
 

@@ -14,6 +14,10 @@ void RemoveDeadNodes(ExportedModel& model);
 // the quotient in normalizations. In graphs that are attributes, too. O(nodes + their inputs).
 void DivideByReciprocals(GraphProto& graph);
 
+// Takes the value of a node from an equal one before it in the same graph, unless the later one has a name or gives an
+// output of the graph: several values may be composed of the same steps. O(nodes + their inputs).
+void MergeEqualNodes(GraphProto& graph);
+
 // Parts of shapes instead of their elements, where nothing else uses the shape: Shape(x){start=1} for
 // Gather(Shape(x), [1, 2, ...]). The operator set has them from version 15 on. O(nodes + their inputs).
 void TakePartsOfShapes(GraphProto& graph);

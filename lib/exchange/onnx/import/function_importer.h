@@ -37,7 +37,7 @@ struct ImportContext {
   Module module = {};
   LocalFunctions functions = LocalFunctions(model);
   NodeCounter count_nodes = nullptr;  // for a module that is written as ONNX again; null: it is not
-  bool keeps_shapes = false;          // those with dimensions that are computed of others stay values
+  KeptShapes kept_shapes = KeptShapes::None;
 };
 
 // The operator sets that nodes are of, and the values of attributes that they refer to: those of the model, or those of

@@ -111,12 +111,12 @@ const iropt::Function* ImportMain(const Model& model, FunctionImporter& importer
 }  // namespace
 
 Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics,
-                           ValueNames* value_names, NodeCounter count_nodes, bool keeps_shapes) {
+                           ValueNames* value_names, NodeCounter count_nodes, KeptShapes kept_shapes) {
   ImportContext context{.model = model,
                         .tensors = tensors,
                         .diagnostics = diagnostics,
                         .count_nodes = std::move(count_nodes),
-                        .keeps_shapes = keeps_shapes};
+                        .kept_shapes = kept_shapes};
   FunctionImporter importer(context);
   const iropt::Function* main = ImportMain(model, importer);
   if (main == nullptr) return Failure{ErrorCode::Parse};

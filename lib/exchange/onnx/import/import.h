@@ -13,11 +13,10 @@ namespace iropt::onnx {
 // The module of a model. Its function `main` is the graph, with a parameter for each input that has no initializer;
 // bodies of loops are private functions. The attribute attr::kOnnxModel of the module has the facts about the model,
 // attr::kOnnxGraph of `main` the names that are not identifiers and what else the graph says. `value_names` may be
-// null. With `count_nodes`, nodes that would be written as several ones stay calls of their operators; if the module
-// `keeps_shapes`, so do those that ask for dimensions which are computed of others. Fails with ErrorCode::Parse; what
-// is wrong is reported with the node and the tensor.
+// null. With `count_nodes`, nodes that would be written as several ones stay calls of their operators; so do those
+// that ask for `kept_shapes`. Fails with ErrorCode::Parse; what is wrong is reported with the node and the tensor.
 Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics,
                            ValueNames* value_names = nullptr, NodeCounter count_nodes = nullptr,
-                           bool keeps_shapes = false);
+                           KeptShapes kept_shapes = KeptShapes::None);
 
 }  // namespace iropt::onnx

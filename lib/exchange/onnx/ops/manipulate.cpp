@@ -198,8 +198,9 @@ std::optional<SliceParts> SlicePartsOf(OpImport& op, int rank) {
   return SliceParts{*axes, *starts, *ends, *steps};
 }
 
-// The parts of the first input, whose type is known.
-const Expr* Slice(OpImport& op, const TensorType* type, const SliceParts& parts) {
+// The parts of data, whose type is known.
+const Expr* Slice(OpImport& op, const Expr* data, const SliceParts& parts) {
+  const TensorType* type = OpImport::TensorOf(data);
   std::vector<const Expr*> fields[4];
   for (size_t i = 0; i < parts.axes.size(); ++i) {
     const PrimExpr* dim = DimOf(type, static_cast<size_t>(parts.axes[i]));
@@ -228,9 +229,9 @@ const Expr* Slice(OpImport& op, const TensorType* type, const SliceParts& parts)
     fields[2].push_back(op.Prim(end));
     fields[3].push_back(op.Prim(step));
   }
-  if (fields[0].empty()) return op.In(0);
+  if (fields[0].empty()) return data;
   return op.Call(op::kStridedSlice,
-                 {op.In(0), op.Tuple(fields[0]), op.Tuple(fields[1]), op.Tuple(fields[2]), op.Tuple(fields[3])});
+                 {data, op.Tuple(fields[0]), op.Tuple(fields[1]), op.Tuple(fields[2]), op.Tuple(fields[3])});
 }
 
 Value ImportSlice(OpImport& op) {
@@ -242,7 +243,7 @@ Value ImportSlice(OpImport& op) {
     const auto* end = As<tir::IntImm>(parts->ends[i]);
     if (op.importer().context().count_nodes && end && IsAmbiguousEnd(end->value, parts->steps[i])) return {};
   }
-  return Slice(op, type, *parts);
+  return Slice(op, op.In(0), *parts);
 }
 
 // ---- Padding
@@ -252,15 +253,24 @@ std::string_view PadModeOf(std::string_view mode) {
   return mode == "wrap" ? "circular" : mode;
 }
 
-// The elements that stay where widths of padding, two for each axis, are negative; those widths become 0. Null if the
-// shape is not known, or after an error.
-const Expr* CutByPadding(OpImport& op, const TensorType* type, std::vector<int64_t>& widths) {
+// Two widths for each axis.
+using PadWidths = std::vector<int64_t>;
+
+bool AllZero(const PadWidths& widths) {
+  return std::ranges::all_of(widths, [](int64_t width) { return width == 0; });
+}
+
+// Data without as many elements of each axis as widths say, which are not positive. Null if the shape is not known, or
+// after an error.
+const Expr* CutBy(OpImport& op, const Expr* data, const PadWidths& widths) {
+  if (AllZero(widths)) return data;
+  const TensorType* type = OpImport::TensorOf(data);
+  if (type == nullptr || !type->known) return nullptr;
   SliceParts parts;
   for (size_t axis = 0; 2 * axis < widths.size(); ++axis) {
-    const int64_t front = std::min<int64_t>(widths[2 * axis], 0);
-    const int64_t back = std::min<int64_t>(widths[2 * axis + 1], 0);
+    const int64_t front = widths[2 * axis];
+    const int64_t back = widths[2 * axis + 1];
     if (front == 0 && back == 0) continue;
-    if (!type->known) return nullptr;
     const PrimExpr* dim = DimOf(type, axis);
     const auto* size = As<tir::IntImm>(dim);
     if (front == INT64_MIN || back == INT64_MIN || (size && size->value + front < -back)) {
@@ -271,10 +281,17 @@ const Expr* CutByPadding(OpImport& op, const TensorType* type, std::vector<int64
     parts.starts.push_back(IRContext::Current().Int(-front));
     parts.ends.push_back(back == 0 ? dim : IRContext::Current().Int(back));
     parts.steps.push_back(1);
-    widths[2 * axis] -= front;
-    widths[2 * axis + 1] -= back;
   }
-  return Slice(op, type, parts);
+  return Slice(op, data, parts);
+}
+
+// Null after an error, or if the value of the padding is not a scalar of a known type.
+const Expr* PadBy(OpImport& op, const Expr* data, const PadWidths& widths, std::string_view mode) {
+  const Expr* value = op.Has(2) ? op.In(2) : op.Scalar(op.Float("value"), op.TypeOf(0)->dtype);
+  if (OpImport::TensorOf(value) == nullptr || OpImport::TensorOf(value)->ndim != 0) return nullptr;
+  if (AllZero(widths)) return data;
+  return op.Call(op::kNnPad, {data, value},
+                 op.Attrs<PadAttrs>(op::kNnPad, {.pad_width = widths, .pad_mode = PadModeOf(mode)}));
 }
 
 Value ImportPad(OpImport& op) {
@@ -288,19 +305,17 @@ Value ImportPad(OpImport& op) {
   if (pads->size() != 2 * axes->size())
     return op.Error(fmt::format("has {} numbers of padding for {} axes", pads->size(), axes->size()));
   const std::string_view mode = op.String("mode", "constant");
-  std::vector<int64_t> widths(2 * static_cast<size_t>(type->ndim), 0);
-  for (size_t i = 0; i < axes->size(); ++i) {
-    const auto axis = static_cast<size_t>((*axes)[i]);
-    widths[2 * axis] = (*pads)[i];
-    widths[2 * axis + 1] = (*pads)[axes->size() + i];
+  PadWidths added(2 * static_cast<size_t>(type->ndim), 0), removed(added);
+  for (size_t i = 0; i < pads->size(); ++i) {
+    const size_t at = 2 * static_cast<size_t>((*axes)[i % axes->size()]) + i / axes->size();
+    ((*pads)[i] > 0 ? added : removed)[at] = (*pads)[i];
   }
-  const Expr* data = CutByPadding(op, type, widths);
+  // More elements than there are may be removed where a constant follows or comes first; other modes repeat what stays.
+  const bool is_constant = mode == "constant";
+  const Expr* data = is_constant ? PadBy(op, op.In(0), added, mode) : CutBy(op, op.In(0), removed);
   if (data == nullptr) return {};
-  const Expr* value = op.Has(2) ? op.In(2) : op.Scalar(op.Float("value"), type->dtype);
-  if (OpImport::TensorOf(value) == nullptr || OpImport::TensorOf(value)->ndim != 0) return {};
-  if (std::ranges::all_of(widths, [](int64_t width) { return width == 0; })) return data;
-  return op.Call(op::kNnPad, {data, value},
-                 op.Attrs<PadAttrs>(op::kNnPad, {.pad_width = widths, .pad_mode = PadModeOf(mode)}));
+  data = is_constant ? CutBy(op, data, removed) : PadBy(op, data, added, mode);
+  return data;
 }
 
 constexpr OpRow kManipulateRows[] = {

@@ -42,6 +42,9 @@ Value ImportBatchNormalization(OpImport& op) {
   const bool trains = op.Int("training_mode") != 0 || (op.version() < 14 && op.num_outputs() > 1);
   if (op.Int("spatial", 1) == 0 || op.Rank(0) < 2) return {};
   if (trains) return TrainBatchNormalization(op);
+  // The writer makes one node of a factor and a term again where it knows the channels.
+  const TensorType* type = op.TypeOf(0);
+  if (op.importer().context().count_nodes && type->known && !Is<tir::IntImm>(DimOf(type, 1))) return {};
   std::vector<const Expr*> args;
   for (size_t i = 0; i < 5; ++i) args.push_back(i == 0 ? op.In(0) : op.Cast(op.In(i), op.Dtype(0)));
   const Expr* norm = op.Call(

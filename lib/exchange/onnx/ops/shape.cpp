@@ -56,13 +56,15 @@ Value ImportConstant(OpImport& op) {
   return op.Error(fmt::format("attribute '{}' is not a value of a constant", value.name));
 }
 
-// Returns whether the model is better off if it asks for the shape of a value: it is one that a node gives, and some of
-// its dimensions are those of other values, or computed of them.
+// Returns whether the model asks for the shape of a value: it is one that a node gives, and some of its dimensions are
+// those of other values, or computed of them; or any, if all are kept.
 bool KeepsShape(OpImport& op, const TensorType* type) {
-  if (!op.importer().context().keeps_shapes || !type->known) return false;
+  const KeptShapes kept = op.importer().context().kept_shapes;
+  if (kept == KeptShapes::None || !type->known) return false;
   const auto* var = As<Var>(op.In(0));
   const bool is_made = var != nullptr && op.importer().builder().LookupBinding(var) != nullptr;
-  return is_made && std::ranges::any_of(type->dims, [](const PrimExpr* dim) { return !Is<tir::IntImm>(dim); });
+  return (is_made || kept == KeptShapes::All) &&
+         std::ranges::any_of(type->dims, [](const PrimExpr* dim) { return !Is<tir::IntImm>(dim); });
 }
 
 Value ImportShape(OpImport& op) {

@@ -5,8 +5,10 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/ir/context.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/unary.h"
 #include "transform/relax/util/tensor_axes.h"
@@ -50,9 +52,37 @@ DataType DTypeOf(const Expr* value) {
   return tensor ? tensor->dtype : DataType::Void();
 }
 
+// clip(clip(x, a, b), c, d) and relu(clip(x, a, b)): what the second one makes of the limits of the first one.
+void AddClipsTwice(RuleSet& rules) {
+  const Pattern x = Wildcard();
+  const Pattern inner = IsCall(GetOp(op::kClip), {x, Wildcard(), Wildcard()}).UsedOnce();
+  const Pattern outer = IsCall(GetOp(op::kClip), {inner, Wildcard(), Wildcard()});
+  const Pattern relu = IsCall(GetOp(op::kNnRelu), {inner});
+  const auto merged = [=](const Match& match, BlockBuilder& builder, const Expr* low, const Expr* high) -> const Expr* {
+    const Call& clip = *match.CallAt(inner);
+    const auto bounds = BoundsOf(clip);
+    if (!bounds) return nullptr;
+    const auto clamped = [&](const Expr* limit, double value) {
+      if (value < *LimitOf(low)) return low;
+      return high != nullptr && value > *LimitOf(high) ? high : limit;
+    };
+    return OpBuilder(builder).Make(
+        op::kClip, {match[x], clamped(clip.args[1], bounds->least), clamped(clip.args[2], bounds->greatest)});
+  };
+  rules.Add({"clip of a clip", outer, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+               const Call& clip = *match.CallAt(outer);
+               return BoundsOf(clip) ? merged(match, builder, clip.args[1], clip.args[2]) : nullptr;
+             }});
+  rules.Add({"relu of a clip", relu, [=](const Match& match, BlockBuilder& builder) {
+               const PrimExpr* zero = IRContext::Current().Int(0);
+               return merged(match, builder, builder.workspace().New<PrimValue>(zero, PrimType::Get(zero)), nullptr);
+             }});
+}
+
 }  // namespace
 
 void AddClipRules(RuleSet& rules) {
+  AddClipsTwice(rules);
   const Pattern x = Wildcard();
   const Pattern clip = IsCall(GetOp(op::kClip), {x, Wildcard(), Wildcard()});
   // clip(x, a, b) = x, if a and b are beyond the ends of the dtype

@@ -2,18 +2,25 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/eval/evaluator.h"
 #include "iropt/infer/op_builder.h"
 #include "iropt/infer/ops/arithmetic.h"
 #include "iropt/infer/ops/roots.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/op.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/broadcast.h"
 #include "iropt/op/ops/create.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/repeat.h"
 #include "iropt/op/ops/roots.h"
+#include "iropt/op/ops/trigonometric.h"
+#include "iropt/op/ops/unary.h"
 #include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
@@ -90,6 +97,91 @@ void AddIdentities(RuleSet& rules, const Filled& filled) {
   }
 }
 
+// A tensor that repeats elements, which an operator that broadcasts does as well.
+class Repeated {
+ public:
+  // The operand that is broadcast to it; null if the match is something else.
+  const Expr* SourceOf(const Match& match, OpBuilder& calls) const {
+    const Expr* whole = match[any_];
+    const TensorType* type = TensorTypeOf(whole);
+    if (type == nullptr || type->dtype.is_void()) return nullptr;
+    if (match[broadcast_] != nullptr) return match[source_];
+    if (match[tile_] != nullptr) return RepeatsOnes(TensorTypeOf(match[source_]), type) ? match[source_] : nullptr;
+    return filled_.ElementOf(match, type->dtype, calls);
+  }
+
+  const Pattern& any() const { return any_; }
+
+ private:
+  // Returns whether a tile repeats only axes of length 1.
+  static bool RepeatsOnes(const TensorType* from, const TensorType* to) {
+    if (from == nullptr || !from->known || !to->known || from->ndim > to->ndim) return false;
+    for (uint32_t i = 1; i <= from->dims.size(); ++i) {
+      const PrimExpr* dim = from->dims[from->dims.size() - i];
+      if (!arith::IsInt(dim, 1) && !DeepEqual(dim, to->dims[to->dims.size() - i])) return false;
+    }
+    return true;
+  }
+
+  Filled filled_;
+  const Pattern source_ = Wildcard();
+  const Pattern broadcast_ = IsCall(GetOp(op::kBroadcastTo), {source_, Wildcard()});
+  const Pattern tile_ = IsCall(GetOp(op::kTile), {source_});
+  const Pattern any_ = filled_.any() | broadcast_ | tile_;
+};
+
+// f(broadcast_to(x, shape)) = broadcast_to(f(x), shape), where f has no other operand, or a number.
+void AddRepeatedResults(RuleSet& rules) {
+  const Pattern x = Wildcard();
+  const Pattern shape = Wildcard();
+  const Pattern repeated = IsCall(GetOp(op::kBroadcastTo), {x, shape}).UsedOnce();
+  const Pattern number = IsConstant().Where([](const Expr* e) { return To<Constant>(e)->data->shape().empty(); });
+  const auto add = [&](OpId op, std::vector<Pattern> operands) {
+    const Pattern call = IsCall(GetOp(op), operands);
+    rules.Add({"operator on a repeated tensor", call, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+                 OpBuilder calls(builder);
+                 std::vector<const Expr*> args;
+                 for (const Pattern& operand : operands)
+                   args.push_back(operand == repeated ? match[x] : match[operand]);
+                 const Expr* small = calls.Make(op, args, match.CallAt(call)->attrs);
+                 const Call* whole = calls.TryMake(op::kBroadcastTo, {small, match[shape]});
+                 return whole && TypeEqual(whole->type, match[call]->type) ? whole : nullptr;
+               }});
+  };
+  for (const OpId op : {op::kAbs, op::kAstype, op::kExp, op::kLogicalNot, op::kNegative, op::kSqrt, op::kTanh})
+    add(op, {repeated});
+  for (const OpId op : kBroadcastOps) {
+    add(op, {repeated, number});
+    add(op, {number, repeated});
+  }
+}
+
+// Operators take the operand that is repeated, if the result is as big without that.
+void AddRepeatedOperands(RuleSet& rules) {
+  const Repeated repeated = {};
+  const auto add = [&](OpId op, size_t arity, size_t place) {
+    std::vector<Pattern> operands;
+    for (size_t i = 0; i < arity; ++i) operands.push_back(i == place ? repeated.any() : Wildcard());
+    const Pattern call = IsCall(GetOp(op), operands);
+    rules.Add({"operand that is repeated", call, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+                 OpBuilder calls(builder);
+                 const Expr* args[3] = {};
+                 for (size_t i = 0; i < arity; ++i)
+                   args[i] = i == place ? repeated.SourceOf(match, calls) : match[operands[i]];
+                 if (args[place] == nullptr) return nullptr;
+                 const Call* smaller = arity == 2 ? calls.TryMake(op, {args[0], args[1]})
+                                                  : calls.TryMake(op, {args[0], args[1], args[2]});
+                 const TensorType* type = TensorTypeOf(match[call]);
+                 return smaller && type && type->has_shape() && TypeEqual(smaller->type, type) ? smaller : nullptr;
+               }});
+  };
+  for (const OpId op : kBroadcastOps) {
+    add(op, 2, 1);
+    add(op, 2, 0);
+  }
+  for (size_t i = 0; i < 3; ++i) add(op::kWhere, 3, i);
+}
+
 // x_like(t) of a static shape, and sums that have the shape of another tensor.
 void AddExplicitShapes(RuleSet& rules) {
   constexpr std::pair<OpId, OpId> kLike[] = {
@@ -120,27 +212,10 @@ void AddExplicitShapes(RuleSet& rules) {
 
 }  // namespace
 
-// An operator broadcasts its operands, so that a scalar does as well as a tensor full of it.
 void AddFilledTensorRules(RuleSet& rules) {
-  const Filled filled;
-  AddIdentities(rules, filled);
-  for (const OpId op : kBroadcastOps) {
-    const Pattern x = Wildcard();
-    const Pattern right = IsCall(GetOp(op), {x, filled.any()});
-    rules.Add({"operand of equal elements", right, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
-                 if (!HasSameType(match[x], match[right])) return nullptr;
-                 OpBuilder calls(builder);
-                 const Expr* element = filled.ElementOf(match, TensorTypeOf(match[x])->dtype, calls);
-                 return element ? calls.Make(op, {match[x], element}) : nullptr;
-               }});
-    const Pattern left = IsCall(GetOp(op), {filled.any(), x});
-    rules.Add({"operand of equal elements", left, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
-                 if (!HasSameType(match[x], match[left])) return nullptr;
-                 OpBuilder calls(builder);
-                 const Expr* element = filled.ElementOf(match, TensorTypeOf(match[x])->dtype, calls);
-                 return element ? calls.Make(op, {element, match[x]}) : nullptr;
-               }});
-  }
+  AddIdentities(rules, Filled());
+  AddRepeatedOperands(rules);
+  AddRepeatedResults(rules);
   AddExplicitShapes(rules);
 }
 

@@ -13,6 +13,8 @@
 //
 // Source: the idea is that of Relay's pass of this name, TVM's former graph-level IR.
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,6 +27,7 @@
 #include "clips.h"
 #include "dequantized_order.h"
 #include "filled_tensors.h"
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/op_builder.h"
 #include "iropt/infer/ops/axes.h"
 #include "iropt/ir/element.h"
@@ -35,6 +38,7 @@
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/broadcast.h"
 #include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/create.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/reshape.h"
@@ -42,6 +46,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/transform/options/SimplifyExpr.h"
+#include "merged_shapes.h"
 #include "quantized_moves.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/tensor_axes.h"
@@ -177,9 +182,22 @@ void AddArithmetic(Table& table) {
   table.Identity("max(x, x) = x", op(op::kMaximum, x, x));
   table.Identity("min(x, x) = x", op(op::kMinimum, x, x));
   // op(op(x)) = x
-  for (const OpId id : {op::kNegative, op::kBitwiseNot}) {
+  for (const OpId id : {op::kNegative, op::kBitwiseNot, op::kLogicalNot}) {
     table.Identity("inverse of itself", IsCall(GetOp(id), {IsCall(GetOp(id), {x})}));
   }
+  const Pattern y = Wildcard();
+  const Pattern minus = IsCall(GetOp(op::kNegative), {x}).UsedOnce();
+  table.Row("y + -x = y - x", op(op::kAdd, y, minus).Commutative(), [=, x = x](const Match& match, OpBuilder& calls) {
+    return calls.Make(op::kSubtract, {match[y], match[x]});
+  });
+  table.Row("y - -x = y + x", op(op::kSubtract, y, minus), [=, x = x](const Match& match, OpBuilder& calls) {
+    return calls.Make(op::kAdd, {match[y], match[x]});
+  });
+  const Pattern otherwise = Wildcard();
+  const Pattern choice = IsCall(GetOp(op::kWhere), {IsCall(GetOp(op::kLogicalNot), {x}), y, otherwise});
+  table.Row("where(not x, y, z) = where(x, z, y)", choice, [=, x = x](const Match& match, OpBuilder& calls) {
+    return calls.Make(op::kWhere, {match[x], match[otherwise], match[y]});
+  });
   // op(op(x)) = op(x)
   for (const OpId id : {op::kNnRelu, op::kAbs, op::kCeil, op::kFloor, op::kRound, op::kSign}) {
     const Pattern once = IsCall(GetOp(id), {x});
@@ -211,6 +229,31 @@ void AddStacks(Table& table) {
                 return result;
               });
   }
+}
+
+// Returns whether the dtype has all integers up to one of this size.
+bool HasIntegersUpTo(DataType dtype, int64_t size) {
+  if (dtype.is_integer()) return dtype.bits > 8 && size <= (int64_t{1} << (std::min<int>(dtype.bits, 62) - 1)) - 1;
+  return dtype == DataType::Float(64) || (dtype == DataType::Float(32) && size <= int64_t{1} << 24);
+}
+
+// astype(arange(begin, end, step), t) = arange(begin, end, step, dtype=t)
+void AddRanges(Table& table) {
+  const Pattern limits[] = {Wildcard(), Wildcard(), Wildcard()};
+  const Pattern range = IsCall(GetOp(op::kArange), limits).UsedOnce();
+  const Pattern cast = IsCall(GetOp(op::kAstype), {range});
+  table.Row("cast of a range", cast, [=](const Match& match, OpBuilder& calls) -> const Expr* {
+    const TensorType* from = TensorTypeOf(match[range]);
+    const TensorType* to = TensorTypeOf(match[cast]);
+    if (!from || !to || from->dtype != DataType::Int(64) || to->dtype.is_uint()) return nullptr;
+    for (const Pattern& limit : limits) {
+      const auto* scalar = As<PrimValue>(match[limit]);
+      const int64_t* number = scalar ? arith::AsInt(scalar->value) : nullptr;
+      if (!number || *number == INT64_MIN || !HasIntegersUpTo(to->dtype, std::abs(*number))) return nullptr;
+    }
+    const Expr* args[] = {match[limits[0]], match[limits[1]], match[limits[2]]};
+    return calls.Make(op::kArange, args, MakeOpAttrs(op::kArange, InitAttrs::Values{.dtype = to->dtype}));
+  });
 }
 
 void AddConversions(Table& table) {
@@ -266,9 +309,11 @@ RuleSet MakeSimplifyExprRules(bool with_float_products) {
   Table table;
   AddArithmetic(table);
   AddConversions(table);
+  AddRanges(table);
   AddShapes(table);
   AddStacks(table);
   RuleSet rules = table.Take();
+  AddMergedShapeRules(rules);
   AddFilledTensorRules(rules);
   AddClipRules(rules);
   AddNeighbourRules(rules);

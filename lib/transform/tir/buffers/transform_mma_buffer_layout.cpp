@@ -33,9 +33,9 @@ struct MmaTile {
   int64_t rows, cols;
   int64_t own_rows, own_cols;
 };
-constexpr std::string_view kMatrixC = "m16n8k8.matrixC";
+constexpr std::string_view kSumMatrix = "m16n8k8.matrixC";
 constexpr MmaTile kTiles[] = {
-    {kMatrixC, 16, 8, 2, 2}, {"m16n8k8.matrixA", 32, 8, 4, 2}, {"m16n8k8.matrixB", 8, 32, 1, 8}};
+    {kSumMatrix, 16, 8, 2, 2}, {"m16n8k8.matrixA", 32, 8, 4, 2}, {"m16n8k8.matrixB", 8, 32, 1, 8}};
 
 const MmaTile* TileOf(const tir::Buffer& buffer) {
   for (const MmaTile& tile : kTiles) {
@@ -116,7 +116,7 @@ class MmaBufferTransformer : public tir::StmtExprMutator {
 
   // Maps the indices of an element of matrixC to those in the elements of a thread.
   List<const PrimExpr*> MapIndices(const Node& access, const tir::Buffer& buffer, List<const PrimExpr*> indices) {
-    if (buffer.scope() != kMatrixC || indices.size() != 2) {
+    if (buffer.scope() != kSumMatrix || indices.size() != 2) {
       diagnostics_.Error(Location(access), "pass-failed",
                          fmt::format("an access to the matrix '{}' in '{}' cannot be distributed over threads",
                                      buffer.name, buffer.scope()));

@@ -12,6 +12,7 @@
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/roots.h"
 #include "iropt/op/ops/unary.h"
+#include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
 
@@ -81,16 +82,19 @@ Match MatchIsInf(Matcher& matcher, const Call& root) {
 
 // ---- Activations
 
+// The number that limits a clip.
+std::optional<double> LimitOf(const Expr* operand) {
+  const auto* value = As<PrimValue>(operand);
+  const auto* integer = value ? As<tir::IntImm>(value->value) : nullptr;
+  if (integer != nullptr) return static_cast<double>(integer->value);
+  const auto* number = value ? As<tir::FloatImm>(value->value) : nullptr;
+  return number ? std::optional(number->value) : std::nullopt;
+}
+
 // clip(alpha * x + beta, 0, 1)
 Match MatchHardSigmoid(Matcher& matcher, const Expr* clip_operand, const Call* clip) {
   if (clip == nullptr || !IsFloating(clip_operand)) return std::nullopt;
-  const auto limit = [](const Expr* expr, double wanted) {
-    const auto* value = As<PrimValue>(expr);
-    const auto* number = value ? As<tir::FloatImm>(value->value) : nullptr;
-    const auto* integer = value ? As<tir::IntImm>(value->value) : nullptr;
-    return (number && number->value == wanted) || (integer && static_cast<double>(integer->value) == wanted);
-  };
-  if (!limit(clip->args[1], 0) || !limit(clip->args[2], 1)) return std::nullopt;
+  if (LimitOf(clip->args[1]) != 0.0 || LimitOf(clip->args[2]) != 1.0) return std::nullopt;
   const Call* sum = matcher.Inner(clip->args[0], op::kAdd);
   const auto beta = sum ? matcher.Number(sum->args[1]) : std::nullopt;
   const Call* product = beta ? matcher.Inner(sum->args[0], op::kMultiply) : nullptr;
@@ -118,6 +122,25 @@ Match MatchClip(Matcher& matcher, const Call& root) {
   const uint32_t low = is_scalar(maximum->args[1]) ? 1 : 0;
   if (!is_scalar(maximum->args[low])) return std::nullopt;
   return FusedNode{.op = "Clip", .inputs = {maximum->args[1 - low], maximum->args[low], high}};
+}
+
+// clip(relu(x), low, high). For NaN, Relax has another result, and ONNX says nothing.
+Match MatchClippedRelu(Matcher& matcher, const Call& root) {
+  const Call* relu = matcher.Inner(root.args[0], op::kNnRelu);
+  const auto low = LimitOf(root.args[1]);
+  const auto high = LimitOf(root.args[2]);
+  if (relu == nullptr || !IsFloating(root.args[0]) || !low || !high || !(*low <= *high)) return std::nullopt;
+  const std::pair<const char*, double> limits[] = {{"min", std::max(*low, 0.0)}, {"max", std::max(*high, 0.0)}};
+  FusedNode node{.op = "Clip", .inputs = {relu->args[0]}};
+  for (const auto& [name, limit] : limits) {
+    if (matcher.opset() < 11) {
+      node.attributes.push_back(FloatAttribute(name, limit));
+    } else {
+      const DataType dtype = As<TensorType>(root.args[0]->type)->dtype;
+      node.inputs.emplace_back(MakeScalarTensor(iropt::Scalar::Float(limit, dtype)));
+    }
+  }
+  return node;
 }
 
 template <int kOperand>
@@ -290,6 +313,7 @@ constexpr FusionRow kElementwiseFusions[] = {
     {op::kMinimum, "Clip", 12, MatchClip<0>},
     {op::kMinimum, "Clip", 12, MatchClip<1>},
     {op::kClip, "HardSigmoid", 6, MatchHardSigmoidAlone},
+    {op::kClip, "Clip", 6, MatchClippedRelu},
     {op::kMultiply, "HardSwish", 14, MatchHardSwish<0>},
     {op::kMultiply, "HardSwish", 14, MatchHardSwish<1>},
     {op::kMultiply, "Mish", 18, MatchMish<0>},

@@ -29,7 +29,21 @@ std::string_view NearestMode(std::string_view rounding) {
   return rounding.empty() || rounding == "round" ? "round_prefer_ceil" : rounding;
 }
 
-// Resize has the sizes of all dimensions as an input.
+// By what the dimensions are multiplied, where sizes would have to be computed and these are whole numbers; else empty.
+std::vector<float> WholeScales(const TensorType* data, std::span<const int64_t> axes,
+                               std::span<const PrimExpr* const> sizes) {
+  if (data == nullptr || !data->known || std::ranges::all_of(sizes, [](auto* size) { return Is<tir::IntImm>(size); }))
+    return {};
+  std::vector<float> scales;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const std::optional<int64_t> factor = WholeFactor(data->dims[static_cast<uint32_t>(axes[i])], sizes[i]);
+    if (!factor || *factor > (int64_t{1} << 20)) return {};
+    scales.push_back(static_cast<float>(*factor));
+  }
+  return scales;
+}
+
+// Resize has the sizes of all dimensions as an input, or factors.
 Names ExportResize2d(OpExport& op) {
   const auto attrs = op.Attrs<Resize2DAttrs>();
   const std::string_view mode = ResizeMode(attrs.method());
@@ -49,27 +63,34 @@ Names ExportResize2d(OpExport& op) {
     attributes.push_back(FloatAttribute("cubic_coeff_a", attrs.cubic_alpha()));
     attributes.push_back(IntAttribute("exclude_outside", attrs.cubic_exclude()));
   }
+  const auto tensor = [&](const std::vector<float>& numbers) {
+    auto array = NDArray::Make(DataType::Float(32), {static_cast<int64_t>(numbers.size())});
+    std::ranges::copy(numbers, array->MutableAs<float>().begin());
+    return op.exporter().context().Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
+  };
+  // Factors are those of the region then.
+  const bool is_cropped = attrs.coordinate_transformation_mode() == "tf_crop_and_resize";
   std::string_view roi;
   std::string_view scales;
-  if (attrs.coordinate_transformation_mode() == "tf_crop_and_resize")
-    attributes.push_back(FloatAttribute("extrapolation_value", attrs.extrapolation_value()));
+  if (is_cropped) attributes.push_back(FloatAttribute("extrapolation_value", attrs.extrapolation_value()));
   // Before version 13 these inputs are not optional.
-  if (op.version() < 13 || attrs.coordinate_transformation_mode() == "tf_crop_and_resize") {
+  if (op.version() < 13 || is_cropped) {
     const std::vector<double> box = attrs.roi();
     std::vector<float> values;
-    if (attrs.coordinate_transformation_mode() == "tf_crop_and_resize" && box.size() == 4)
+    if (is_cropped && box.size() == 4)
       values = {0, 0, static_cast<float>(box[0]), static_cast<float>(box[1]),
                 1, 1, static_cast<float>(box[2]), static_cast<float>(box[3])};
-    const auto tensor = [&](const std::vector<float>& numbers) {
-      auto array = NDArray::Make(DataType::Float(32), {static_cast<int64_t>(numbers.size())});
-      std::ranges::copy(numbers, array->MutableAs<float>().begin());
-      return op.exporter().context().Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
-    };
     roi = tensor(values);
     if (op.version() < 13) scales = tensor({});
   }
-  const std::string_view resized =
-      op.Add("Resize", {data, roi, scales, op.exporter().dims().ShapeTensor(sizes)}, std::move(attributes));
+  Names inputs{data, roi, scales};
+  const std::vector<float> factors = is_cropped ? std::vector<float>() : WholeScales(op.TypeOf(0), *axes, sizes);
+  if (!factors.empty()) {
+    inputs[2] = tensor(factors);
+  } else {
+    inputs.push_back(op.exporter().dims().ShapeTensor(sizes));
+  }
+  const std::string_view resized = op.Add("Resize", std::move(inputs), std::move(attributes));
   return {op.ToLayout(resized, "NCHW", attrs.layout())};
 }
 

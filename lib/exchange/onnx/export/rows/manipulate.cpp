@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "exchange/onnx/export/op_rows.h"
+#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
 #include "iropt/op/ops/axes.h"
@@ -138,11 +139,60 @@ std::string_view ScalarDim(OpExport& op, const ShapeExpr* shape) {
   return is_dim ? op.exporter().dims().DimScalar(dims->values[0]) : std::string_view();
 }
 
+// The axes of length 1 that make the longer list of dimensions of the shorter one; nothing if others differ.
+std::optional<std::vector<int64_t>> AddedOnes(List<const PrimExpr*> shorter, List<const PrimExpr*> longer) {
+  std::vector<int64_t> axes;
+  uint32_t taken = 0;
+  for (uint32_t i = 0; i < longer.size(); ++i) {
+    if (taken < shorter.size() && DeepEqual(longer[i], shorter[taken])) {
+      ++taken;
+    } else if (arith::IsInt(longer[i], 1)) {
+      axes.push_back(i);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return taken == shorter.size() ? std::optional(axes) : std::nullopt;
+}
+
+// The first axis of the second dimension, where a tensor becomes a matrix.
+std::optional<int64_t> FlattenedFrom(List<const PrimExpr*> from, List<const PrimExpr*> to) {
+  if (to.size() != 2) return std::nullopt;
+  constexpr arith::PrimBuilder kBuilder;
+  for (uint32_t axis = 0; axis <= from.size(); ++axis) {
+    const PrimExpr* sizes[2] = {IRContext::Current().Int(1), IRContext::Current().Int(1)};
+    for (uint32_t i = 0; i < from.size(); ++i) {
+      const PrimExpr*& size = sizes[i < axis ? 0 : 1];
+      size = kBuilder.Mul(size, from[i]);
+    }
+    if (DeepEqual(sizes[0], to[0]) && DeepEqual(sizes[1], to[1])) return axis;
+  }
+  return std::nullopt;
+}
+
+// What a reshape does where no elements decide a dimension, and numbers would not tell it. Empty for other reshapes.
+std::string_view ReshapeOfNothing(OpExport& op, const ShapeExpr* shape) {
+  const TensorType* from = op.TypeOf(0);
+  const List<const PrimExpr*> to = shape->values;
+  if (from == nullptr || !from->known) return {};
+  if (to.size() > from->dims.size()) {
+    if (auto axes = AddedOnes(from->dims, to)) return op.Unsqueeze(op.In(0), std::move(*axes));
+  } else if (to.size() < from->dims.size()) {
+    if (auto axes = AddedOnes(to, from->dims)) return op.Squeeze(op.In(0), std::move(*axes));
+  }
+  const auto axis = op.version() >= 9 ? FlattenedFrom(from->dims, to) : std::nullopt;
+  return axis ? op.Add("Flatten", {op.In(0)}, {IntAttribute("axis", *axis)}) : std::string_view();
+}
+
 Names ExportReshape(OpExport& op) {
   const auto* shape = As<ShapeExpr>(op.Resolved(1));
   if (const std::string_view scalar = ScalarDim(op, shape); !scalar.empty()) return {scalar};
   if (shape != nullptr) {
-    if (auto numbers = ReshapeNumbers(op, shape)) return {op.Reshape(op.In(0), std::move(*numbers))};
+    if (auto numbers = ReshapeNumbers(op, shape)) {
+      const bool is_unclear = std::ranges::count(*numbers, 0) != 0 && std::ranges::count(*numbers, -1) != 0;
+      const std::string_view exact = is_unclear ? ReshapeOfNothing(op, shape) : std::string_view();
+      return {exact.empty() ? op.Reshape(op.In(0), std::move(*numbers)) : exact};
+    }
   }
   const std::string_view target = op.ShapeOperand(op.Arg(1));
   if (target.empty()) return {};
