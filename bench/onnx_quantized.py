@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Optimizes quantized models and runs them in onnxruntime, before and after.
 
-    onnx_quantized.py --node-modules DIR [--ir-opt build/bin/ir-opt] [--repeat 20] [--only NAME,...] [--keep DIR] [FILE.onnx...]
+    onnx_quantized.py --node-modules DIR [--ir-opt build/bin/ir-opt] [--repeat 60] [--only NAME,...] [--keep DIR] [FILE.onnx...]
 
 The models are made here, with random weights: a convolutional network like MobileNet and a small transformer, each in the
 forms that quantizers write: QuantizeLinear and DequantizeLinear around operators on floats (qdq), operators on integers
 (qoperator), and ranges that are measured in each run (dynamic). Each model and what ir-opt -O3 makes of it is run on the
 same inputs without and with the optimizations of onnxruntime: results may differ by a few steps of the quantization.
-Printed are the nodes, also those of onnxruntime's level basic, and the least time of a run. DIR is a folder node_modules
-with onnxruntime-node. Fails if results differ, or nodes are more than before or than at the level basic. Needs Python's
-onnx (python3-onnx); runs again with /usr/bin/python3 if this Python lacks it."""
+Printed are the nodes, also those of onnxruntime's level basic, the least times of a run, and the median quotient of the times
+of runs one after the other. DIR is a folder node_modules with onnxruntime-node. Fails if results differ, nodes are more than
+before or than at the level basic, or runs are slower by more than 5 %. Needs Python's onnx (python3-onnx); runs again with /usr/bin/python3 if this Python lacks it."""
 import argparse
 import importlib.util
 import json
@@ -28,21 +28,28 @@ MICROSOFT = "com.microsoft"
 
 RUN = """
 const fs = require("fs"), ort = require("onnxruntime-node");
-const [, path, level, feeds, repeat] = process.argv;
+const [, before, after, level, feeds, repeat] = process.argv;
 (async () => {
-  const session = await ort.InferenceSession.create(path, {graphOptimizationLevel: level, intraOpNumThreads: 1,
-    interOpNumThreads: 1, logSeverityLevel: 4});
+  const options = {graphOptimizationLevel: level, intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 4};
+  const sessions = [await ort.InferenceSession.create(before, options), await ort.InferenceSession.create(after, options)];
   const inputs = {};
   for (const {name, kind, dims, data} of JSON.parse(fs.readFileSync(feeds)))
     inputs[name] = new ort.Tensor(kind, kind === "int64" ? BigInt64Array.from(data.map(BigInt)) : Float32Array.from(data), dims);
-  let least = Infinity, results;
+  const least = [Infinity, Infinity], ratios = [], results = [];
   for (let i = 0; i < Number(repeat); ++i) {
-    const begin = process.hrtime.bigint();
-    results = await session.run(inputs);
-    least = Math.min(least, Number(process.hrtime.bigint() - begin) / 1e6);
+    const times = [];
+    // In turns, each of them first half of the times.
+    for (const which of [i % 2, 1 - i % 2]) {
+      const begin = process.hrtime.bigint();
+      results[which] = await sessions[which].run(inputs);
+      times[which] = Number(process.hrtime.bigint() - begin) / 1e6;
+      least[which] = Math.min(least[which], times[which]);
+    }
+    ratios.push(times[1] / times[0]);
   }
-  const values = session.outputNames.map(name => Array.from(results[name].data, Number));
-  console.log(JSON.stringify({least, values}));
+  const ratio = ratios.sort((a, b) => a - b)[ratios.length >> 1];
+  const values = sessions.map((session, i) => session.outputNames.map(name => Array.from(results[i][name].data, Number)));
+  console.log(JSON.stringify({least, ratio, values}));
 })().catch(error => { console.error(String(error)); process.exit(1); });
 """
 
@@ -86,8 +93,8 @@ class Quantizer(big.Graph):
             file.write(big.helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString())
 
 
-IMAGE = [("image", TensorProto.FLOAT, [1, 3, 64, 64])]
-TOKENS = [("tokens", TensorProto.FLOAT, [2, 16, 64])]
+IMAGE = [("image", TensorProto.FLOAT, [1, 3, 160, 160])]
+TOKENS = [("tokens", TensorProto.FLOAT, [2, 128, 64])]
 # (channels out, kernel, stride, by channel)
 LAYERS = [(16, 3, 2, False), (16, 3, 1, True), (32, 1, 1, False), (32, 3, 2, True), (64, 1, 1, False), (64, 3, 1, True), (64, 1, 1, False)]
 
@@ -231,13 +238,14 @@ def write_feeds(model, path):
         json.dump(feeds, file)
 
 
-def run(path, level, feeds, args):
+def run(paths, level, feeds, args):
+    """The least times of both, the median of the quotients of their times, and their results."""
     env = {**os.environ, "NODE_PATH": args.node_modules}
-    done = subprocess.run(["node", "-e", RUN, path, level, feeds, str(args.repeat)], env=env, capture_output=True, text=True)
+    done = subprocess.run(["node", "-e", RUN, *paths, level, feeds, str(args.repeat)], env=env, capture_output=True, text=True)
     if done.returncode != 0:
-        raise SystemExit(f"{path}, level {level}: {done.stderr.strip()}")
+        raise SystemExit(f"{paths[0]}, level {level}: {done.stderr.strip()}")
     result = json.loads(done.stdout)
-    return result["least"], [np.array(values) for values in result["values"]]
+    return result["least"], result["ratio"], [[np.array(values) for values in outputs] for outputs in result["values"]]
 
 
 def difference(a, b):
@@ -246,22 +254,21 @@ def difference(a, b):
 
 
 def compare(name, path, args, folder):
-    """Prints a row, and returns whether the model is right and has no more nodes than it may."""
+    """Prints a row, and returns whether the model is right, has no more nodes than it may, and is not slower."""
     out, basic, feeds = (os.path.join(folder, file) for file in ("out.onnx", "basic.onnx", "feeds.json"))
     subprocess.run([args.ir_opt, "-O3", path, "-o", out], check=True)
     env = {**os.environ, "NODE_PATH": args.node_modules}
     subprocess.run(["node", "-e", big.OPTIMIZE, path, basic], env=env, check=True)
     write_feeds(big.onnx.load(path), feeds)
     nodes = [big.nodes_in(file) for file in (path, out, basic)]
-    row, worst = f"{name:24} {nodes[0]:5} {nodes[1]:5} {nodes[2]:5}", 0
+    row, worst, slowest = f"{name:24} {nodes[0]:5} {nodes[1]:5} {nodes[2]:5}", 0, 0
     for level in ("disabled", "all"):
-        before, wanted = run(path, level, feeds, args)
-        after, given = run(out, level, feeds, args)
-        off = difference(wanted, given)
-        worst = max(worst, off)
-        row += f" | {before:8.3f} {after:8.3f} {off:.4f}"
+        (before, after), ratio, results = run((path, out), level, feeds, args)
+        off = difference(*results)
+        worst, slowest = max(worst, off), max(slowest, ratio)
+        row += f" | {before:8.3f} {after:8.3f} {ratio:6.3f} {off:.4f}"
     print(f"{row} | {os.path.getsize(out) / os.path.getsize(path):.3f}")
-    return worst <= args.tolerance and nodes[1] <= min(nodes[0], nodes[2])
+    return worst <= args.tolerance and nodes[1] <= min(nodes[0], nodes[2]) and slowest <= args.slower
 
 
 def main():
@@ -269,12 +276,13 @@ def main():
     parser.add_argument("files", nargs="*")
     parser.add_argument("--ir-opt", default=os.path.join(HERE, "..", "build", "bin", "ir-opt"))
     parser.add_argument("--node-modules", required=True, help="a folder with the package onnxruntime-node")
-    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--repeat", type=int, default=60)
     parser.add_argument("--only", default="", help="names of models, between semicolons")
     parser.add_argument("--tolerance", type=float, default=0.02, help="the greatest difference, as a share of the range")
+    parser.add_argument("--slower", type=float, default=1.05, help="the greatest quotient of times, a median")
     parser.add_argument("--keep", help="a folder for the models")
     args = parser.parse_args()
-    print(f"{'model':24} nodes ir-opt basic | disabled: ms, after, difference | all: ms, after, difference | size")
+    print(f"{'model':24} nodes ir-opt basic | disabled: ms, after, quotient, difference | all: ms, after, quotient, difference | size")
     with tempfile.TemporaryDirectory() as folder:
         models = [(os.path.basename(path), path) for path in args.files]
         for i, (name, make) in enumerate(MODELS.items() if not args.files else ()):

@@ -106,8 +106,10 @@ class Graph:
 
 def unary(g):
     x = g.pick()
-    g.add(g.choose(["Relu", "Neg", "Abs", "Tanh", "Floor", "Sigmoid", "Identity", "Sqrt", "Exp", "Erf", "Softplus"]),
-          [g.add("Abs", [x], "float32", g.dims(x)) if g.chance(4) else x], "float32", g.dims(x))
+    op = g.choose(["Relu", "Neg", "Abs", "Tanh", "Floor", "Sigmoid", "Identity", "Sqrt", "Exp", "Erf", "Softplus"])
+    # The greatest of several NaNs and numbers is not defined.
+    is_positive = g.chance(4) or op == "Sqrt"
+    g.add(op, [g.add("Abs", [x], "float32", g.dims(x)) if is_positive else x], "float32", g.dims(x))
 
 
 def binary(g):

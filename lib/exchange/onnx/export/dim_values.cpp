@@ -75,9 +75,9 @@ std::optional<int64_t> WholeFactor(const PrimExpr* dim, const PrimExpr* size) {
   return factor && factor->value > 0 && DeepEqual(product->a, dim) ? std::optional(factor->value) : std::nullopt;
 }
 
-std::string_view DimValues::BinaryScalar(const tir::BinaryExpr& e) {
-  const std::string_view a = ScalarTensor(e.a);
-  const std::string_view b = ScalarTensor(e.b);
+std::string_view DimValues::BinaryScalar(const tir::BinaryExpr& e, Form form) {
+  const std::string_view a = Number(e.a, form);
+  const std::string_view b = Number(e.b, form);
   if (e.kind == NodeKind::kMin) return exporter_.IntExtremum("Min", a, b);
   if (e.kind == NodeKind::kMax) return exporter_.IntExtremum("Max", a, b);
   if (const std::string_view op = NodeFor(e.kind); !op.empty()) return exporter_.Add(op, {a, b});
@@ -96,13 +96,13 @@ std::string_view DimValues::BinaryScalar(const tir::BinaryExpr& e) {
   return exporter_.Add("Mod", {a, b}, {IntAttribute("fmod", 1)});
 }
 
-std::string_view DimValues::CompoundScalar(const PrimExpr* value) {
+std::string_view DimValues::CompoundScalar(const PrimExpr* value, Form form) {
   const auto where = [&](const PrimExpr* condition, const PrimExpr* a, const PrimExpr* b) {
-    return exporter_.Add("Where", {ScalarTensor(condition), ScalarTensor(a), ScalarTensor(b)});
+    return exporter_.Add("Where", {Number(condition, form), Number(a, form), Number(b, form)});
   };
-  if (IsBinary(value->kind)) return BinaryScalar(*static_cast<const tir::BinaryExpr*>(value));
-  if (const auto* cast = As<tir::Cast>(value)) return ScalarTensor(cast->value);
-  if (const auto* negation = As<tir::Not>(value)) return exporter_.Add("Not", {ScalarTensor(negation->a)});
+  if (IsBinary(value->kind)) return BinaryScalar(*static_cast<const tir::BinaryExpr*>(value), form);
+  if (const auto* cast = As<tir::Cast>(value)) return Number(cast->value, form);
+  if (const auto* negation = As<tir::Not>(value)) return exporter_.Add("Not", {Number(negation->a, form)});
   if (const auto* select = As<tir::Select>(value))
     return where(select->condition, select->true_value, select->false_value);
   const auto* call = As<tir::Call>(value);
@@ -112,22 +112,27 @@ std::string_view DimValues::CompoundScalar(const PrimExpr* value) {
   return {};
 }
 
-std::string_view DimValues::ScalarTensor(const PrimExpr* value) {
-  if (const auto* number = As<tir::IntImm>(value)) return exporter_.IntTensor(std::span(&number->value, 1));
+std::string_view DimValues::Number(const PrimExpr* value, Form form) {
+  if (const auto* number = As<tir::IntImm>(value))
+    return form == Form::Scalar ? exporter_.IntScalar(number->value)
+                                : exporter_.IntTensor(std::span(&number->value, 1));
   if (given_ == Given::All) return GivenValue();
-  if (const auto known = known_.scalars.find(value); known != known_.scalars.end()) return known->second;
+  auto& computed = form == Form::Scalar ? known_.numbers : known_.scalars;
+  if (const auto known = computed.find(value); known != computed.end()) return known->second;
   std::string_view name;
   if (const Source* source = SourceOf(value)) {
-    name = ElementsOf(*source, {source->index});
+    name = form == Form::Scalar ? ElementOf(*source) : ElementsOf(*source, {source->index});
   } else if (const auto* var = As<tir::Var>(value)) {
     if (given_ == Given::Symbols) return GivenValue();
     exporter_.Report(fmt::format("the symbolic variable '{}'", var->name), "no tensor has it as a dimension");
     return {};
   } else {
-    name = WithStack([&] { return CompoundScalar(value); });
+    name = WithStack([&] { return CompoundScalar(value, form); });
   }
-  return known_.scalars[value] = name;
+  return computed[value] = name;
 }
+
+std::string_view DimValues::ScalarTensor(const PrimExpr* value) { return Number(value, Form::Vector); }
 
 std::string_view DimValues::GivenValue() { return exporter_.context().Unique("size"); }
 
@@ -236,8 +241,10 @@ void DimValues::DefineElements(const ShapeType* type, std::string_view tensor) {
 }
 
 void DimValues::Rename(std::string_view from, std::string_view to) {
-  for (auto& [value, name] : known_.scalars) {
-    if (name == from) name = to;
+  for (auto* computed : {&known_.scalars, &known_.numbers}) {
+    for (auto& [value, name] : *computed) {
+      if (name == from) name = to;
+    }
   }
   known_.shape_tensors.ForEachInAnyOrder([&](std::string_view, std::string_view& name) {
     if (name == from) name = to;
@@ -257,16 +264,17 @@ std::string_view DimValues::TensorOfSize(const PrimExpr* value) const {
   return found;
 }
 
+std::string_view DimValues::ElementOf(const Source& source) {
+  if (source.is_vector && !source.is_element) return exporter_.Add("Size", {source.tensor});
+  const std::string_view shape = source.is_element ? source.tensor : ShapeOf(source.tensor);
+  return exporter_.Add("Gather", {shape, exporter_.IntScalar(source.index)}, {IntAttribute("axis", 0)});
+}
+
 std::string_view DimValues::DimScalar(const PrimExpr* dim) {
   if (given_ == Given::All) return GivenValue();
-  const Source* source = SourceOf(dim);
-  if (source == nullptr) {
-    const std::string_view tensor = TensorOfSize(dim);
-    return tensor.empty() ? std::string_view() : exporter_.Add("Size", {tensor});
-  }
-  if (source->is_vector && !source->is_element) return exporter_.Add("Size", {source->tensor});
-  const std::string_view shape = source->is_element ? source->tensor : ShapeOf(source->tensor);
-  return exporter_.Add("Gather", {shape, exporter_.IntScalar(source->index)}, {IntAttribute("axis", 0)});
+  const std::string_view tensor = SourceOf(dim) ? std::string_view() : TensorOfSize(dim);
+  if (!tensor.empty()) return exporter_.Add("Size", {tensor});
+  return Number(dim, Form::Scalar);
 }
 
 std::string_view DimValues::ShapeTensor(std::span<const PrimExpr* const> values) {

@@ -43,7 +43,7 @@ class DimValues {
   std::string_view ShapeTensor(std::span<const PrimExpr* const> values);
   // A tensor int64[1].
   std::string_view ScalarTensor(const PrimExpr* value);
-  // A tensor int64[]; empty if no tensor has the dimension.
+  // A tensor int64[].
   std::string_view DimScalar(const PrimExpr* dim);
   // A tensor int64[n] of the dimensions of a tensor.
   std::string_view ShapeOf(std::string_view tensor);
@@ -61,7 +61,8 @@ class DimValues {
     LookupMap<std::string_view, std::string_view> shape_tensors;  // that were computed, by the tensors
     // Other dimensions that tensors have, each once.
     std::vector<std::pair<const PrimExpr*, Source>> dims;
-    std::unordered_map<const PrimExpr*, std::string_view> scalars;  // that were computed
+    std::unordered_map<const PrimExpr*, std::string_view> scalars;  // that were computed, of rank 1
+    std::unordered_map<const PrimExpr*, std::string_view> numbers;  // of rank 0
   };
   const Known& known() const { return known_; }
   void set_known(Known known) { known_ = std::move(known); }
@@ -81,6 +82,8 @@ class DimValues {
     std::vector<std::optional<int64_t>> numbers = {};
   };
 
+  enum class Form : uint8_t { Vector, Scalar };  // rank 1 and 0
+
   const Source* SourceOf(const PrimExpr* dim) const;
   // A tensor of which this is the number of elements, and several dimensions are not known; empty if there is none.
   std::string_view TensorOfSize(const PrimExpr* value) const;
@@ -92,10 +95,12 @@ class DimValues {
   std::string_view TensorOf(const Run& run);
   // The shape of a tensor, times whole numbers; empty if none has such a shape.
   std::string_view ScaledShape(std::span<const PrimExpr* const> values);
+  std::string_view Number(const PrimExpr* value, Form form);
+  std::string_view ElementOf(const Source& source);
   std::string_view ElementsOf(const Source& source, const std::vector<int64_t>& indices);
-  // The parts of ScalarTensor for expressions that have operands.
-  std::string_view CompoundScalar(const PrimExpr* value);
-  std::string_view BinaryScalar(const tir::BinaryExpr& e);
+  // The parts of Number for expressions that have operands.
+  std::string_view CompoundScalar(const PrimExpr* value, Form form);
+  std::string_view BinaryScalar(const tir::BinaryExpr& e, Form form);
 
   // A name that stands for a value that is given.
   std::string_view GivenValue();

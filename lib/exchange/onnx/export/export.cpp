@@ -175,7 +175,7 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   DivideByReciprocals(result->model.graph);
   if (context.opset() >= kShapesHaveParts) TakePartsOfShapes(result->model.graph);
   RemoveDeadNodes(*result);
-  NameOutputs(result->model);
+  NameOutputs(*result);
   if (const std::optional<std::string> mistake = FindMistake(result->model)) {
     context.Report(fmt::format("function '{}': {}", main->var->name, *mistake));
     return nullptr;

@@ -272,21 +272,36 @@ void TidyValueInfos(Model& model, bool keep_all) {
   if (infos > kMost + (with - infos) / kShare) RemoveValueInfos(model.graph);
 }
 
-void NameOutputs(Model& model) {
-  GraphProto& graph = model.graph;
+void NameOutputs(ExportedModel& exported) {
+  constexpr size_t kSmall = 64;
+  const Model& model = exported.model;
+  GraphProto& graph = exported.model.graph;
+  LookupMap<std::string_view, size_t> small;  // constants
   LookupSet<std::string_view> outputs;
   LookupSet<std::string_view> kept;  // their names
   for (const ValueInfo& output : graph.outputs) outputs.insert(output.name);
   for (const ValueInfo& input : graph.inputs) kept.insert(input.name);
-  for (const TensorProto& tensor : graph.initializers) {
-    if (model.ir_version < 4) kept.insert(tensor.name);
+  for (size_t i = 0; i < graph.initializers.size(); ++i) {
+    const TensorProto& tensor = graph.initializers[i];
+    if (model.ir_version < 4)
+      kept.insert(tensor.name);
+    else if (tensor.raw && tensor.raw->size() <= kSmall)
+      small[tensor.name] = i;
   }
   Renames renames;
   std::erase_if(graph.nodes, [&](const NodeProto& node) {
     if (node.op_type != "Identity" || !node.domain.empty() || !outputs.contains(node.outputs[0])) return false;
     const std::string_view value = node.inputs[0];
-    if (outputs.contains(value) || kept.contains(value) || renames.contains(value)) return false;
-    renames[value] = node.outputs[0];
+    if (kept.contains(value)) return false;
+    if (!outputs.contains(value) && !renames.contains(value)) {
+      renames[value] = node.outputs[0];
+      return true;
+    }
+    const size_t* constant = small.Find(value);
+    if (constant == nullptr) return false;
+    graph.initializers.push_back(graph.initializers[*constant]);
+    graph.initializers.back().name = node.outputs[0];
+    exported.arrays.push_back(exported.arrays[*constant]);
     return true;
   });
   RenameAll(renames, graph);

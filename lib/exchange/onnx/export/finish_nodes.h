@@ -23,8 +23,9 @@ void MergeEqualNodes(GraphProto& graph);
 void TakePartsOfShapes(GraphProto& graph);
 
 // Lets values that are outputs under other names have these names, instead of copies of them; constants from version 4
-// of the IR on, before which they are inputs. O(nodes and their operands).
-void NameOutputs(Model& model);
+// of the IR on, before which they are inputs. Small constants that need several names are there several times. O(nodes
+// and their operands).
+void NameOutputs(ExportedModel& exported);
 
 // Leaves each value one description, the last one, and inputs and outputs none. Without `keep_all`, all go that would
 // make the model larger by more than a small part.

@@ -50,6 +50,7 @@ class Definitions {
   const Expr* ConditionOf(const If* conditional) const;
   // Returns whether the function needs the variable's value.
   bool IsLive(const Var* var) const { return uses_.contains(var); }
+  bool IsUsedOnce(const Var* var) const { return uses_.Lookup(var) == 1; }
   // Returns whether another variable's fused node computes the value.
   bool IsAbsorbed(const Var* var) const { return absorbed_.contains(var); }
 

@@ -1,5 +1,6 @@
 #include "filled_tensors.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -169,6 +170,9 @@ void AddRepeatedOperands(RuleSet& rules) {
                  for (size_t i = 0; i < arity; ++i)
                    args[i] = i == place ? repeated.SourceOf(match, calls) : match[operands[i]];
                  if (args[place] == nullptr) return nullptr;
+                 // Of the tensor with itself, the result is as easy to compute.
+                 const auto is_same = [&](const Pattern& operand) { return match[operand] == match[operands[place]]; };
+                 if (std::ranges::count_if(operands, is_same) > 1) return nullptr;
                  const Call* smaller = arity == 2 ? calls.TryMake(op, {args[0], args[1]})
                                                   : calls.TryMake(op, {args[0], args[1], args[2]});
                  const TensorType* type = TensorTypeOf(match[call]);

@@ -13,7 +13,6 @@
 #include "iropt/op/ops/broadcast.h"
 #include "iropt/op/ops/call_packed.h"
 #include "iropt/op/ops/concat.h"
-#include "iropt/op/ops/pooling.h"
 #include "iropt/op/ops/quantize.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/reorder.h"
@@ -101,12 +100,12 @@ const Expr* UndoPair(const Call& quantize, const Definitions& definitions, Works
   return TypeEqual(inner->data->type, quantize.type) ? inner->data : nullptr;
 }
 
-// Operators that move or choose elements of their first operand, whatever these are.
+// Operators that move or choose elements of their first operand, whatever these are. Not pooling, which runtimes
+// compute faster on floats.
 bool MovesElements(const Call& call) {
-  constexpr OpId kMoves[] = {op::kBroadcastTo, op::kConcat, op::kExpandDims,  op::kFlatten,     op::kFlip,
-                             op::kMax,         op::kMin,    op::kNnMaxPool1d, op::kNnMaxPool2d, op::kNnMaxPool3d,
-                             op::kPermuteDims, op::kRepeat, op::kReshape,     op::kSqueeze,     op::kStridedSlice,
-                             op::kTake,        op::kTile};
+  constexpr OpId kMoves[] = {op::kBroadcastTo, op::kConcat,       op::kExpandDims,  op::kFlatten, op::kFlip,
+                             op::kMax,         op::kMin,          op::kPermuteDims, op::kRepeat,  op::kReshape,
+                             op::kSqueeze,     op::kStridedSlice, op::kTake,        op::kTile};
   const auto* op = As<Op>(call.op);
   return op && !call.args.empty() && std::ranges::find(kMoves, op->info->id) != std::end(kMoves);
 }

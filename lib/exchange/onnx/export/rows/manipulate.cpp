@@ -129,13 +129,16 @@ std::optional<std::vector<int64_t>> ReshapeNumbers(OpExport& op, const ShapeExpr
   return unknown <= 1 ? std::optional(numbers) : std::nullopt;
 }
 
-// A dimension as a scalar: reshape(shape_to_tensor(R.shape([n])), R.shape([])).
+// A dimension as a scalar: reshape(shape_to_tensor(R.shape([n])), R.shape([])). Empty if a vector of what is computed
+// is needed as well, or for other reshapes.
 std::string_view ScalarDim(OpExport& op, const ShapeExpr* shape) {
   const auto* source = As<Call>(op.Resolved(0));
   const auto* callee = source ? As<Op>(source->op) : nullptr;
   if (shape == nullptr || !shape->values.empty() || callee == nullptr || callee->id != op::kShapeToTensor) return {};
   const auto* dims = As<ShapeExpr>(op.exporter().definitions().Resolve(source->args[0]));
-  const bool is_dim = dims != nullptr && dims->values.size() == 1;
+  const auto* var = As<Var>(op.Arg(0));
+  const bool is_dim = dims != nullptr && dims->values.size() == 1 &&
+                      (Is<tir::Var>(dims->values[0]) || (var && op.exporter().definitions().IsUsedOnce(var)));
   return is_dim ? op.exporter().dims().DimScalar(dims->values[0]) : std::string_view();
 }
 
