@@ -308,6 +308,9 @@ void AddAnalyses(py::module_& m) {
   m.def("is_base_of", [](const NodeRef& base, const NodeRef& derived) {
     return IsBaseOf(To<Type>(base.node), To<Type>(derived.node));
   });
+  m.def("type_base_check", [](const NodeRef& base, const NodeRef& derived) {
+    return static_cast<int>(TypeBaseCheck(To<Type>(base.node), To<Type>(derived.node)));
+  });
   m.def("is_impure_call", [](const NodeRef& call) { return IsImpureCall(To<Expr>(call.node), nullptr); });
   m.def("has_reshape_pattern", [](const NodeRef& func) { return HasReshapePattern(*To<PrimFunc>(func.node)); });
 }

@@ -1,5 +1,6 @@
 #include "graph_builder.h"
 
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include <deque>
@@ -14,6 +15,7 @@
 #include "iropt/ir/clone.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/op/op.h"
+#include "iropt/text/script/vocabulary.h"
 #include "module.h"
 #include "node.h"
 #include "tensor.h"
@@ -269,6 +271,19 @@ NodeRef InferTypeOf(const NodeRef& ref, const py::object& module) {
   return build.Made(type);
 }
 
+// The type of a call of a function of the given type.
+NodeRef CallTypeOf(const NodeRef& callee, const NodeRef& call, const py::object& module) {
+  Build build;
+  build.Use(callee.keep);
+  build.Use(call.keep);
+  Log log(build.session().sources());
+  const Module* context = module.is_none() ? nullptr : &module.cast<const PyModule&>().module();
+  InferContext infer(context, build.arena(), &log.engine());
+  const Type* type = DeriveCallType(To<FuncType>(callee.node), *To<Call>(call.node), infer);
+  log.CheckErrors();
+  return build.Made(type);
+}
+
 // A copy of the function with variables and symbolic variables of its own.
 NodeRef CopyFunction(const NodeRef& ref) {
   const auto* func = As<BaseFunc>(ref.node);
@@ -283,7 +298,14 @@ NodeRef CopyFunction(const NodeRef& ref) {
 void AddGraphBuilding(py::module_& m) {
   m.def("call_op", &CallOp);
   m.def("op_table", &OpTable);
+  // The names after R., T. and I. that the reader of scripts knows and that are not operators.
+  m.def("script_names", [] {
+    std::vector<std::string> names;
+    for (const ScriptName& row : ScriptNames()) names.push_back(fmt::format("{}.{}", row.prefix, row.name));
+    return names;
+  });
   m.def("copy_function", &CopyFunction);
+  m.def("call_type", &CallTypeOf);
   m.def("infer_type", &InferTypeOf, py::arg("expr"), py::arg("module") = py::none());
   m.def("type_text", [](const NodeRef& ref) { return TypeToString(To<Type>(ref.node)); });
   py::class_<GraphBuilder>(m, "Builder")

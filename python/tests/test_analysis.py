@@ -1,4 +1,7 @@
 """Analyses of Relax."""
+import pytest
+
+import iropt
 from iropt import relax, tir
 from iropt.relax import analysis
 from iropt.script import ir as I, relax as R, tir as T
@@ -67,3 +70,44 @@ def test_what_is_known_when_a_module_is_built():
 
     assert [var.name for var in analysis.computable_at_compile_time(func)] == ["w", "v", "a", "c", "d"]
     assert relax.analysis.computable_at_compile_time(func.without_attr("num_input")) == ()
+
+
+def test_layouts_that_follow_from_an_output():
+    @T.prim_func(private=True)
+    def padded(A: T.Buffer((2, 8, 4, 4), "float32"), bias: T.Buffer((8,), "float32"), B: T.Buffer((2, 8, 4, 4), "float32")):
+        for n, c, h, w in T.grid(2, 8, 4, 4):
+            with T.block("add"):
+                vn, vc, vh, vw = T.axis.remap("SSSS", [n, c, h, w])
+                B[vn, vc, vh, vw] = A[vn, vc, vh, vw] + bias[vc]
+
+    suggest = relax.analysis.suggest_layout_transforms
+    (block, maps), = suggest(padded, [lambda n, c, h, w: (n, h, w, c // 4, c % 4)]).items()
+    found = {getattr(key, "name", key): len(index_map.results) for key, index_map in maps.items() if key is not block}
+    assert found == {"A": 5, "bias": 2, "B": 5}
+    schedule = tir.Schedule(padded)
+    for buffer in block.reads[0].buffer, block.reads[1].buffer, block.writes[0].buffer:
+        schedule.transform_layout("add", buffer, maps[buffer])
+    schedule.transform_block_layout("add", maps[block])
+    assert [list(map(int, buffer.shape)) for buffer in schedule.mod["main"].buffer_map.values()] == [
+        [2, 4, 4, 2, 4], [2, 4], [2, 4, 4, 2, 4]]
+    # 3 does not divide the channels.
+    assert suggest(padded, [lambda n, c, h, w: (n, c // 3, h, w, c % 3)]) == {}
+    with pytest.raises(iropt.Error, match="Mismatch between output buffer shape"):
+        suggest(padded, [lambda n, c, h: (n, h, c)])
+
+
+def test_relation_and_dimensions_of_types():
+    n = tir.Var("n", "int64")
+    check, result = relax.analysis.struct_info_base_check, relax.analysis.BaseCheckResult
+    symbolic, known = R.Tensor((n, 3), "float32"), R.Tensor((2, 3), "float32")
+    assert check(symbolic, symbolic) == result.PASS
+    assert check(symbolic, known) == result.FAIL_L2
+    assert check(known, R.Tensor(ndim=2, dtype="float32")) == result.FAIL_L2
+    assert check(R.Tensor(ndim=2, dtype="float32"), R.Tensor(ndim=2)) == result.FAIL_L1
+    assert check(known, R.Shape([2, 3])) == result.FAIL_L0
+    dims = relax.analysis.collect_non_negative_expressions(R.Tuple(R.Tensor((n, 3, n + 1), "float32"), R.Shape([n])))
+    assert [str(dim) for dim in dims] == ["n", "n + 1"]
+    call = relax.Call(relax.ExternFunc("f"), [relax.Var("x", known)])
+    callee = relax.FuncStructInfo([R.Tensor((n, 3), "float32")], R.Tensor((n * 2,), "float32"))
+    assert str(relax.analysis.derive_call_ret_struct_info(callee, call, relax.BlockBuilder())) == 'R.Tensor((4,), dtype="float32")'
+    assert relax.analysis.erase_to_well_defined(R.Shape([n, n + 1]), {n: 2}) == R.Shape([2, 3])

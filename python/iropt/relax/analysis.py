@@ -1,4 +1,6 @@
 """Analyses of the graph level."""
+import enum
+
 from .. import _newer, ir, tir
 from .._core import Array, native
 from ..arith import Analyzer
@@ -113,8 +115,44 @@ def remove_all_unused(func):
     return found if symbol else native.copy_with(found, {"attrs": func.attrs})
 
 
+class BaseCheckResult(enum.IntEnum):
+    """How the values of a type are among those of another one: none of them; not by what is known of the types; perhaps, as
+    dimensions decide that are not known; all of them."""
+
+    FAIL_L0 = 0
+    FAIL_L1 = 1
+    FAIL_L2 = 2
+    PASS = 3
+
+
 def struct_info_base_check(base, derived):
-    return native.is_base_of(base, derived)
+    return BaseCheckResult(native.type_base_check(base, derived))
+
+
+def derive_call_ret_struct_info(func_sinfo, call, ctx=None):
+    """The type of a call of a function of a type, in a BlockBuilder."""
+    return native.call_type(func_sinfo, call, None if ctx is None else ctx.get()._module)
+
+
+def collect_non_negative_expressions(sinfo):
+    """The dimensions of shapes in a type that are not constants, each once."""
+    found = []
+
+    def collect(info):
+        if isinstance(info, (TensorStructInfo, ShapeStructInfo)):
+            dims = info.values if isinstance(info, ShapeStructInfo) else getattr(info.shape, "values", None)
+            for dim in dims or ():
+                if not isinstance(dim, tir.IntImm) and not any(native.structural_equal(dim, other, False) for other in found):
+                    found.append(dim)
+        elif isinstance(info, TupleStructInfo):
+            for field in info.fields:
+                collect(field)
+        elif isinstance(info, FuncStructInfo):
+            for part in [*(info.params or ()), info.ret]:
+                collect(part)
+
+    collect(sinfo)
+    return Array(found)
 
 
 def get_static_type(info):
@@ -127,7 +165,7 @@ def get_static_type(info):
         return TupleStructInfo([get_static_type(field) for field in info.fields])
     if isinstance(info, FuncStructInfo) and info.params is not None:
         return FuncStructInfo([get_static_type(param) for param in info.params], get_static_type(info.ret))
-    return PrimStructInfo(info.dtype) if isinstance(info, PrimStructInfo) else info
+    return ir.PrimType(info.dtype) if isinstance(info, PrimStructInfo) else info
 
 
 def has_reshape_pattern(func):
@@ -190,7 +228,9 @@ def _used_symbolic_vars(func):
 
 def erase_to_well_defined(sinfo, shape_var_map=None, var_map=None):
     """A type without what is not known outside of a scope: variables that the maps have not are unknown, others are replaced."""
-    shape_var_map, var_map = shape_var_map or {}, var_map or {}
+    shape_var_map = {var: tir.const(value, var.dtype) if isinstance(value, int) else value
+                     for var, value in (shape_var_map or {}).items()}
+    var_map = var_map or {}
 
     def erase(info):
         if isinstance(info, TensorStructInfo):
@@ -264,6 +304,13 @@ def _symbols_of(binding):
         if isinstance(value, tir.PrimExpr):
             found += native.free_vars(value)
     return found
+
+
+def suggest_layout_transforms(func, write_buffer_transforms):
+    """The maps of blocks and of the buffers that they read, by block, that follow from maps of the outputs of a PrimFunc."""
+    from .layout_suggestions import suggest_layout_transforms as suggest
+
+    return suggest(func, write_buffer_transforms)
 
 
 _newer.add_names("relax.analysis", globals())

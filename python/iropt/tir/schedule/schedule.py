@@ -205,10 +205,11 @@ class Schedule:
             return buffer, _SIDES[side or "write"]
         node = self.get(block)
         sides = {"read": node.reads, "write": node.writes}
-        found = []
-        for name in [side] if side else _SIDES:
-            found += [(i, _SIDES[name], region.buffer) for i, region in enumerate(sides[name])
-                      if (region.buffer.name == buffer if isinstance(buffer, str) else region.buffer.same_as(buffer))]
+        regions = [(i, _SIDES[name], region.buffer) for name in ([side] if side else _SIDES)
+                   for i, region in enumerate(sides[name])]
+        found = [] if isinstance(buffer, str) else [region for region in regions if region[2].same_as(buffer)]
+        # The schedule has a copy of the function that it was made of, whose buffers have the same names.
+        found = found or [region for region in regions if region[2].name == getattr(buffer, "name", buffer)]
         if not found or any(not item[2].same_as(found[0][2]) for item in found):
             raise ValueError(f"the block '{node.name_hint}' has {'several buffers' if found else 'no buffer'} '{buffer}'")
         return found[0][:2]
