@@ -58,6 +58,7 @@ _ALIASES = {
     "iropt.relax.vm_build": ["relax.vm", "relax.vm_build", "relax.pipeline"],
     "iropt.executable": ["runtime.module", "driver", "driver.build_module"],
     "iropt.contrib": ["contrib.utils", "support.utils"],
+    "iropt.tvmjs": ["contrib.tvmjs"],
     "iropt.clang": ["contrib.clang", "support.clang"],
     "iropt.rpc": ["rpc"],
     "iropt.auto_scheduler": ["auto_scheduler"],
@@ -189,6 +190,8 @@ class _Alias(_Module):
         if name == "__version__" and self.__name__ == "tvm":
             return f"{_chosen_version or _seen_version()}.0"
         source = self.__dict__.get("_source_")
+        if name == "PrimValue":
+            _show_scalars_bare(False)
         found = getattr(source, name, None) if f"{self.__name__}.{name}" in _sources() else None
         # Prefixes of scripts have a text for every name.
         if isinstance(found, (types.ModuleType, Name)):
@@ -226,6 +229,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True) if is_there else None
 
     def create_module(self, spec):
+        if spec.name == "tvm.tirx":
+            _show_scalars_bare(True)
         source = _sources().get(spec.name)
         if source is not None:
             return _Alias(spec.name, importlib.import_module(source))
@@ -241,6 +246,15 @@ def _sources():
     """The modules of this package by those of TVM."""
     return {("tvm." + name if name else "tvm") if not name.startswith("tvm_ffi") else name: source
             for source, names in _ALIASES.items() for name in names}
+
+
+def _show_scalars_bare(bare):
+    """Scalars among the operands of calls are PrimValues before TVM 0.26. Without a chosen version, a program that asks for this
+    name is for an older one, and one that imports tvm.tirx and does not, for a newer one."""
+    from .relax import expr
+
+    if _chosen_version is None or bare == (_number(_chosen_version) >= (0, 26)):
+        expr.show_scalars_bare(bare)
 
 
 def _group(name):

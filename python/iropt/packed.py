@@ -1,4 +1,6 @@
 """Packed functions: functions of Python that modules call by name."""
+import functools
+
 from ._core import native
 
 _FUNCTIONS = {}
@@ -43,8 +45,9 @@ register_global_func = register_func
 
 def get_global_func(name, allow_missing=False):
     """The registered function, or one of the runtime, of a name; None, or an error, if there is none."""
-    if name in _FUNCTIONS:
-        return _FUNCTIONS[name]
+    known = registered()
+    if name in known:
+        return known[name]
     if native.has_packed(name):
         return PackedFunction(name)
     if allow_missing:
@@ -63,5 +66,12 @@ def remove_global_func(name):
 
 
 def registered():
-    """The registered functions by their names, for a run."""
-    return _FUNCTIONS
+    """The registered functions by their names, and those of the virtual machine that are written in Python, for a run."""
+    return {**_machine(), **_FUNCTIONS}
+
+
+@functools.lru_cache(maxsize=None)
+def _machine():
+    from .relax import kv_state
+
+    return kv_state.FUNCTIONS

@@ -21,6 +21,23 @@ class Function:
             raise native.ArgumentError(str(error)) from None
 
 
+def _call_value(self, *args):
+    if not self.is_global:
+        raise ValueError(f"{self.name or 'this value'} can be called in the run of a module only")
+    return native.run(self.module, self.name, [_tensor(arg) for arg in args], "auto", 0, packed.registered())
+
+
+def _parameters_of_value(self):
+    from .ir import IRModule
+
+    return IRModule(_module=self.module)[self.name].params
+
+
+# Functions that runs give to packed functions of Python.
+native.RunValue.__call__ = _call_value
+native.RunValue.parameters = property(_parameters_of_value)
+
+
 def _tensor(value):
     """Tensors of other libraries, which share their memory by DLPack."""
     if isinstance(value, (list, tuple)):

@@ -6,6 +6,7 @@ from .packed import (PackedFunction, get_global_func, list_global_func_names, re
                      register_global_func, remove_global_func)
 
 NDArray = Tensor = native.NDArray
+PackedFunc = PackedFunction
 
 
 class Device:
@@ -24,6 +25,8 @@ class Device:
         if self.kind not in self._TYPES:
             raise ValueError(f"unknown kind of device '{kind}': expected one of {', '.join(self._TYPES)}")
         self.index = int(index)
+
+    MASK2STR = _DEVICE_TYPE_TO_NAME = {number: name for name, number in _TYPES.items() if name != "llvm"}
 
     type = property(lambda self: self.kind)
     device_type = property(lambda self: self._TYPES[self.kind], doc="The number of the kind of device in DLPack.")
@@ -80,6 +83,8 @@ def device(kind, index=0):
 class ShapeTuple(tuple):
     """A shape: a tuple of integers."""
 
+    _is_shape_ = True
+
     __slots__ = ()
 
     def __new__(cls, shape=()):
@@ -87,6 +92,20 @@ class ShapeTuple(tuple):
 
 
 Shape = ShapeTuple
+
+
+class ADT(tuple):
+    """A tuple of values of the runtime, with a tag."""
+
+    def __new__(cls, tag, fields):
+        made = tuple.__new__(cls, fields)
+        made.tag = tag
+        return made
+
+
+def tuple_object(fields=None):
+    """A tuple of values of the runtime."""
+    return ADT(0, fields or ())
 
 
 class String(str):

@@ -6,6 +6,7 @@
 #include "analyses.h"
 #include "errors.h"
 #include "graph_builder.h"
+#include "host_values.h"
 #include "iropt/support/version.h"
 #include "iter_maps.h"
 #include "make_node.h"
@@ -51,6 +52,7 @@ PYBIND11_MODULE(_iropt, m) {
   iropt::python::AddAnalyses(m);
   iropt::python::AddIterMaps(m);
   iropt::python::AddPatterns(m);
+  iropt::python::AddHostValues(m);
   iropt::python::AddRunning(m);
   iropt::python::AddSchedules(m);
   iropt::python::AddTuning(m);

@@ -10,9 +10,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "errors.h"
+#include "host_values.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/execution/call_entry.h"
@@ -36,22 +38,6 @@ LoopMode ModeOf(const std::string& word) {
   throw py::value_error(fmt::format("invalid way to run loops '{}': expected interpret, compile or auto", word));
 }
 
-HostValue ToHost(py::handle value) {
-  if (value.is_none()) return {};
-  if (PyTuple_Check(value.ptr()) != 0 || PyList_Check(value.ptr()) != 0) {
-    TupleValue tuple;
-    for (py::handle field : py::reinterpret_borrow<py::sequence>(value)) tuple.fields.push_back(ToHost(field));
-    return tuple;
-  }
-  if (PyUnicode_Check(value.ptr()) != 0) return HostValue(std::string_view(value.cast<std::string>()));
-  if (py::isinstance<py::bool_>(value)) return Scalar::Int(value.cast<bool>() ? 1 : 0, DataType::Bool());
-  if (py::isinstance<py::int_>(value)) return Scalar::Int(value.cast<int64_t>());
-  if (py::isinstance<py::float_>(value)) return Scalar::Float(value.cast<double>());
-  Tensor tensor = ArgumentFromPython(value);
-  if (tensor == nullptr) throw py::type_error(fmt::format("expected a tensor, not {}", DescribeObject(value)));
-  return tensor;
-}
-
 // An argument for an input: a tuple of integers is a shape where the function expects one.
 HostValue ToInput(py::handle value, const EntryInput& input) {
   const bool is_list = PyTuple_Check(value.ptr()) != 0 || PyList_Check(value.ptr()) != 0;
@@ -62,28 +48,23 @@ HostValue ToInput(py::handle value, const EntryInput& input) {
   }
   if (input.kind == EntryInput::Kind::kScalar && py::isinstance<py::float_>(value))
     return Scalar::Float(value.cast<double>(), input.dtype.is_void() ? DataType::Float(64) : input.dtype);
-  return ToHost(value);
-}
-
-py::object FromHost(const HostValue& value) {
-  if (const auto* tensor = std::get_if<Tensor>(&value.state)) return TensorToPython(*tensor);
-  if (const ShapeValue* shape = value.shape()) return py::tuple(py::cast(*shape));
-  if (const Scalar* scalar = value.scalar()) {
-    if (scalar->dtype.is_floating()) return py::float_(scalar->real);
-    return py::int_(scalar->integer);
-  }
-  if (const TupleValue* tuple = value.tuple()) {
-    py::tuple fields(tuple->fields.size());
-    for (size_t i = 0; i < tuple->fields.size(); ++i) fields[i] = FromHost(tuple->fields[i]);
-    return fields;
-  }
-  if (const auto* text = std::get_if<std::string>(&value.state)) return py::str(*text);
-  return py::none();
+  HostValue made = ToHost(value);
+  if (input.kind != EntryInput::Kind::kOther && made.function() != nullptr)
+    throw py::type_error(fmt::format("expected a tensor, not {}", DescribeObject(value)));
+  return made;
 }
 
 // ---- Packed functions of Python
 
 using PackedFuncs = std::map<std::string, py::function>;
+
+// Tensors of the caller of a run that functions of Python may write to.
+using WritableTensors = std::unordered_set<const NDArray*>;
+
+struct PythonCalls {
+  WritableTensors writable;
+  std::exception_ptr thrown;
+};
 
 // The memory of a tensor that is a view of storage may go when the call ends, so Python gets a copy, which is copied
 // back.
@@ -92,9 +73,11 @@ struct LentTensor {
   std::shared_ptr<NDArray> copy;
 };
 
-py::object Lend(const HostValue& value, std::vector<LentTensor>& lent) {
+py::object Lend(const HostValue& value, const WritableTensors& writable, std::vector<LentTensor>& lent) {
   const auto* tensor = std::get_if<Tensor>(&value.state);
-  if (tensor == nullptr || *tensor == nullptr || (*tensor)->storage() == nullptr) return FromHost(value);
+  if (tensor == nullptr || *tensor == nullptr) return FromHost(value);
+  if (writable.contains(tensor->get())) return TensorToPython(*tensor, /*writable=*/true);
+  if ((*tensor)->storage() == nullptr) return FromHost(value);
   const NDArray& array = **tensor;
   auto copy = NDArray::Make(array.dtype(), array.shape());
   if (array.num_bytes() > 0) std::memcpy(copy->mutable_data(), array.data(), array.num_bytes());
@@ -112,25 +95,29 @@ void TakeBack(const LentTensor& lent) {
 
 // Calls a function of Python from a run, without the interpreter lock. Compiled loops can't be left by an exception, so
 // what it throws is kept until the run has ended.
-Result<HostValue> CallPython(const py::function& function, const PackedCall& call, std::exception_ptr& thrown) {
+Result<HostValue> CallPython(const py::function& function, const PackedCall& call, PythonCalls& calls) {
   const py::gil_scoped_acquire lock;
   try {
     std::vector<LentTensor> lent;
     py::tuple args(call.num_args());
-    for (size_t i = 0; i < args.size(); ++i) args[i] = Lend(call.arg(i), lent);
+    for (size_t i = 0; i < args.size(); ++i) args[i] = Lend(call.arg(i), calls.writable, lent);
     HostValue result = ToHost(function(*args));
     for (const LentTensor& tensor : lent) TakeBack(tensor);
     return result;
   } catch (const std::exception& error) {
-    thrown = std::current_exception();
+    calls.thrown = std::current_exception();
     return call.Fail(error.what());
   }
 }
 
-PackedRegistry RegistryWith(const PackedFuncs& functions, std::exception_ptr& thrown) {
+PackedRegistry RegistryWith(const PackedFuncs& functions, PythonCalls& calls) {
   PackedRegistry registry = BuiltinPackedFuncs();
   for (const auto& [name, function] : functions)
-    registry.Set(name, [&thrown, &function = function](PackedCall& call) { return CallPython(function, call, thrown); });
+    registry.Set(name, [&calls, &function = function](PackedCall& call) { return CallPython(function, call, calls); });
+  for (const auto& [name, object] : PythonCallables()) {
+    auto function = py::reinterpret_borrow<py::function>(object);
+    registry.Set(name, [&calls, function](PackedCall& call) { return CallPython(function, call, calls); });
+  }
   return registry;
 }
 
@@ -259,9 +246,15 @@ py::object Run(const PyModule& module, const std::string& name, const py::list& 
     throw py::type_error(fmt::format("the argument '{}' is missing", entry.inputs()[values.size()].name));
   Log log(module.session()->sources());
   execution.options().seed = seed;
-  std::exception_ptr thrown;
+  PythonCalls calls;
+  for (size_t i = 0; i < inputs.given.size(); ++i) {
+    const auto* tensor = std::get_if<Tensor>(&values[i].state);
+    if (tensor != nullptr && IsWritableTensor(inputs.given[i])) calls.writable.insert(tensor->get());
+  }
+  const bool has_functions = !packed.empty() || !PythonCallables().empty();
   const std::optional<PackedRegistry> registry =
-      packed.empty() ? std::nullopt : std::optional(RegistryWith(packed, thrown));
+      has_functions ? std::optional(RegistryWith(packed, calls)) : std::nullopt;
+  const RunningModule running(module);
   if (registry) execution.options().packed = &*registry;
   execution.options().print = [](std::string_view line) {
     const py::gil_scoped_acquire lock;
@@ -277,7 +270,7 @@ py::object Run(const PyModule& module, const std::string& name, const py::list& 
       result = prepared.TakeError();
     }
   }
-  if (thrown) std::rethrow_exception(thrown);
+  if (calls.thrown) std::rethrow_exception(calls.thrown);
   const HostValue value = log.Check(*std::move(result));
   const TupleValue* outputs = value.tuple();
   if (entry.prim() != nullptr && outputs != nullptr) WriteOutputs(entry, inputs, *outputs);

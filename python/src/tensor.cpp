@@ -181,6 +181,10 @@ std::shared_ptr<const NDArray> TensorFromPython(py::handle object, DataType dtyp
   return nullptr;
 }
 
+bool IsWritableTensor(py::handle object) {
+  return py::isinstance<Tensor>(object) && object.cast<const Tensor&>().writable;
+}
+
 bool CanWriteTo(py::handle object) {
   if (py::isinstance<Tensor>(object)) return true;
   if (PyObject_CheckBuffer(object.ptr()) == 0) return false;

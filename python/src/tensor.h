@@ -29,6 +29,8 @@ py::object ToDlpack(const std::shared_ptr<const NDArray>& array);
 std::shared_ptr<const NDArray> FromDlpack(const py::object& source);
 
 // Returns whether WriteTo can give the object, an NDArray or one with a buffer, other elements.
+// Returns whether the object is a tensor whose memory no node and no other tensor relies on.
+bool IsWritableTensor(pybind11::handle object);
 bool CanWriteTo(py::handle object);
 // The value has the shape and the dtype of the object. The memory of a buffer, or of an NDArray that is writable, is
 // written; another NDArray gets the value in place of its own.

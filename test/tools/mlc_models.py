@@ -50,7 +50,7 @@ CONFIGS = {
     "phi": {"model_type": "phi", "partial_rotary_factor": 0.5, "head_dim": None},
     "phi3": {"model_type": "phi3"},
     "phi3_v": {"model_type": "phi3_v", "img_processor": {
-        "image_dim_out": 32, "model_name": "openai/clip-vit-large-patch14-336", "name": "clip_vision_model", "num_img_tokens": 4,
+        "image_dim_out": 1024, "model_name": "openai/clip-vit-large-patch14-336", "name": "clip_vision_model", "num_img_tokens": 4,
         "type_feature": "patch"}},
     "qwen": {"layer_norm_epsilon": 1e-5, "scale_attn_weights": True, "kv_channels": 8, "rotary_emb_base": 10000, "seq_length": 64},
     "qwen2": {"hidden_act": "silu", "rope_theta": 10000},
@@ -302,7 +302,7 @@ def check(name, model, ir_opt):
             compare(name, model)
             done.append("values equal")
     except Exception as error:  # pylint: disable=broad-except
-        return ", ".join(done + [f"{type(error).__name__}: {str(error).strip().splitlines()[0][:120]}"]), False
+        return ", ".join(done + [f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"]), False
     return ", ".join(done), True
 
 

@@ -361,6 +361,14 @@ void RelaxVerifier::UseTypeSlow(const Type* type, const Node& at) {
       const auto& function = *static_cast<const FuncType*>(type);
       const SymVarScope::Mark scope = sym_vars_.mark();
       for (const Type* param : function.params) DefineSymVars(param, false);
+      // A PrimFunc has scalars as parameters, of which its type says the dtype alone.
+      for (const Type* param : function.params) {
+        ForEachScalar(param, /*in_functions=*/false, [&](const PrimExpr* dim) {
+          tir::ForEachVar(dim, [&](const tir::Var* var) {
+            if (!sym_vars_.visible(var)) sym_vars_.Define(var, false);
+          });
+        });
+      }
       for (const Type* param : function.params) WithStack([&] { UseType(param, at); });
       WithStack([&] { UseType(function.ret, at); });
       sym_vars_.LeaveTo(scope);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <variant>
 
 #include "iropt/analysis/tir/written_params.h"
 #include "iropt/infer/infer.h"
@@ -371,9 +372,10 @@ Result<HostValue> RelaxInterpreter::CallPacked(std::string_view name, std::span<
 
 // Checks a result against the type of the call. Functions of the module check their results themselves.
 Status RelaxInterpreter::CheckResult(const Call& call, const HostValue& value, Frame& frame) {
-  // Functions without a result have the type of the empty tuple.
+  // Functions without a result have the type of the empty tuple. What they return is null, whatever the call says.
   const auto* tuple = As<TupleType>(call.type);
-  if (!call.type || (tuple && tuple->fields.empty())) return {};
+  const bool is_null = std::holds_alternative<std::monostate>(value.state);
+  if (!call.type || is_null || (tuple && tuple->fields.empty())) return {};
   return Match(frame, value, call.type, fmt::format("the result of {}", CalleeName(call)), call);
 }
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/support/edit_distance.h"
 #include "moved_block.h"
 #include "schedule/checks.h"
@@ -16,12 +17,27 @@ namespace iropt::schedule {
 
 namespace {
 
+// Returns whether threads can run a block at once although it has an initialization: without a reduction, it is the
+// beginning of each iteration, and what it stores for the rest of it is in memory that threads do not share.
+bool BeginsEachIteration(const tir::Block& block, std::string_view thread) {
+  if (!block.init || !IsSpatial(block) || thread.empty()) return false;
+  return std::ranges::none_of(block.reads, [&](const tir::BufferRegion* read) {
+    bool is_stored = UsesBuffer(block.writes, read->buffer);
+    tir::PostOrderVisit(block.init, [&](const Node* node) {
+      const auto* store = As<tir::BufferStore>(node);
+      is_stored |= store != nullptr && store->buffer == read->buffer;
+    });
+    return is_stored && IsSharedBy(StorageScope::Of(read->buffer->scope()), ThreadTag::Of(thread));
+  });
+}
+
 // Iterations that no axis is for do a reduction again, which cannot be done at the same time.
 Status CheckRepeatsNoReduction(State& state, const Ref* ref, std::string_view what, std::string_view thread,
                                const BlocksInLoops& blocks) {
   const tir::For& loop = ref->loop();
   for (const BlockInLoops& item : blocks.found) {
     if (MayRunAtOnce(*item.realize->block) || item.writes_own_buffers || RunsOnceIn(state, ref, item, blocks)) continue;
+    if (BeginsEachIteration(*item.realize->block, thread)) continue;
     std::vector<const PrimExpr*> all = item.values_around;
     all.insert(all.end(), item.values.begin(), item.values.end());
     std::vector<const PrimExpr*> values;

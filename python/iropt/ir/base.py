@@ -157,15 +157,16 @@ class BaseFunc(RelaxExpr):
     def with_attr(self, key_or_dict, value=None):
         """The function with one more attribute, or with several."""
         attrs = dict(self.attrs.items()) if self.attrs is not None else {}
-        attrs.update(key_or_dict if isinstance(key_or_dict, dict) else {key_or_dict: value})
+        given = key_or_dict if isinstance(key_or_dict, dict) else {key_or_dict: value}
+        attrs.update({_older_key(key): item for key, item in given.items()})
         return native.copy_with(self, {"attrs": attrs})
 
     def with_attrs(self, attrs):
-        return native.copy_with(self, {"attrs": dict(attrs.items())})
+        return native.copy_with(self, {"attrs": {_older_key(key): item for key, item in attrs.items()}})
 
     def without_attr(self, key):
         attrs = dict(self.attrs.items())
-        attrs.pop(key, None)
+        attrs.pop(_older_key(key), None)
         return native.copy_with(self, {"attrs": attrs})
 
     def __reduce__(self):
@@ -190,6 +191,11 @@ class AttrBase(Object):
 
     def __hash__(self):
         return native.structural_hash(self, True)
+
+
+def _older_key(key):
+    """The key of an attribute of a function, in which newer versions have "tirx." for "tir."."""
+    return "tir." + key[5:] if isinstance(key, str) and key.startswith("tirx.") else key
 
 
 @node("DictAttr")
@@ -222,13 +228,15 @@ class DictAttrs(AttrBase):
         return list(zip(self.keys_, self.values_))
 
     def get(self, key, default=None):
-        return self._dict().get(key, default)
+        found = self._dict()
+        return found.get(key if key in found else _older_key(key), default)
 
     def __getitem__(self, key):
-        return self._dict()[key]
+        found = self._dict()
+        return found[key if key in found else _older_key(key)]
 
     def __contains__(self, key):
-        return key in self.keys_
+        return key in self.keys_ or _older_key(key) in self.keys_
 
     def __iter__(self):
         return iter(self.keys_)

@@ -1,5 +1,6 @@
 """Analyses of the graph level."""
 import enum
+import sys
 
 from .. import _newer, ir, tir
 from .._core import Array, native
@@ -9,12 +10,28 @@ from .expr import (Call, DataflowVar, DynTensorType, Expr, FuncStructInfo, Funct
 
 
 def well_formed(obj, check_struct_info=True):
-    """Returns whether a module or a function is well-formed."""
+    """Returns whether a module or a function is well-formed; prints why it is not."""
     del check_struct_info
+    text = _why_ill_formed(obj)
+    if text:
+        print(text, file=sys.stderr)
+    return not text
+
+
+def _why_ill_formed(obj):
+    """The errors of a module or a function as text."""
     if isinstance(obj, ir.IRModule):
-        return not obj._module.verify()
+        return obj._module.verify()
     symbol = obj.attrs.get("global_symbol") if isinstance(obj, ir.BaseFunc) and obj.attrs is not None else None
-    return not ir.IRModule({symbol or "main": obj})._module.verify()
+    return ir.IRModule({symbol or "main": obj})._module.verify()
+
+
+def check_well_formed(obj, check_ty=True):
+    """Raises an error that says why a module or a function is not well-formed."""
+    del check_ty
+    text = _why_ill_formed(obj)
+    if text:
+        raise native.Error(text)
 
 
 def post_order_visit(expr, fvisit):
@@ -186,10 +203,10 @@ def definable_tir_vars_in_struct_info(info):
 
 def tir_vars_in_struct_info(info):
     """The symbolic variables of a type."""
-    return _unique(var for dim in _scalars(info) for var in native.free_vars(dim))
+    return _unique(var for dim in scalars(info) for var in native.free_vars(dim))
 
 
-def _scalars(info):
+def scalars(info):
     """The scalar expressions of a type."""
     if isinstance(info, TensorStructInfo):
         return list(info.dims) if info.known else []
@@ -202,7 +219,7 @@ def _scalars(info):
         parts = info.fields
     elif isinstance(info, FuncStructInfo):
         parts = [*(info.params or ()), *([] if info.ret is None else [info.ret])]
-    return [scalar for part in parts for scalar in _scalars(part)]
+    return [scalar for part in parts for scalar in scalars(part)]
 
 
 def defined_symbolic_vars(func):

@@ -44,6 +44,17 @@ class PrimStructInfo(StructInfo):
         return make("PrimType", dtype=dtype, value=value)
 
 
+def _check_dims(dims, ndim):
+    """Raises an error if dimensions are given and their number, too, or if they are not integers."""
+    if dims is None:
+        return
+    if ndim != -1:
+        raise ValueError("the dimensions say how many they are: expected them or ndim")
+    for dim in dims if isinstance(dims, (list, tuple)) else ():
+        if isinstance(dim, PrimExpr) and "int" not in dim.dtype:
+            raise native.ArgumentError("the value in ShapeStructInfo can only have dtype of int64")
+
+
 @node("ShapeType")
 class ShapeStructInfo(StructInfo):
     """A shape: its dimensions, or their number."""
@@ -52,6 +63,7 @@ class ShapeStructInfo(StructInfo):
 
     def __new__(cls, values=None, ndim=-1, span=None):
         del span
+        _check_dims(values, ndim)
         return make("ShapeType", values=None if values is None else _listed(values), ndim=ndim)
 
 
@@ -69,6 +81,7 @@ class TensorStructInfo(StructInfo):
         if isinstance(shape, Expr):
             return make("TensorType", shape_var=shape, dtype=dtype, vdevice=vdevice)
         dims = None if shape is None else list(shape) if isinstance(shape, (list, tuple)) else [shape]
+        _check_dims(dims, ndim)
         return make("TensorType", dims=dims, dtype=dtype, ndim=ndim, vdevice=vdevice)
 
     @property
@@ -272,6 +285,9 @@ class Tuple(Expr):
         return iter(self.fields)
 
 
+_fields_of_tuple = Tuple.fields
+
+
 @node("TupleGetItem")
 class TupleGetItem(Expr):
     """A field of a tuple."""
@@ -313,6 +329,18 @@ class Call(Expr):
         return self.type_args.fields if self.type_args is not None else Array()
 
     ty_args = property(lambda self: self.sinfo_args)
+
+
+def show_scalars_bare(bare):
+    """Lets operands of calls and fields of tuples that are scalars be those of the loop level, as since TVM 0.26, or PrimValues."""
+    def without_values(items):
+        return Array(item.value if isinstance(item, PrimValue) else item for item in items)
+
+    for cls, name, field in ((Call, "args", _args_of_call), (Tuple, "fields", _fields_of_tuple)):
+        setattr(cls, name, property(lambda self, field=field: without_values(field.__get__(self))) if bare else field)
+
+
+_args_of_call = Call.args
 
 
 @node("ShapeExpr")
@@ -385,7 +413,9 @@ class If(Expr):
 
     def __new__(cls, cond, true_branch, false_branch, span=None):
         del span
-        return make("If", cond=cond, true_branch=true_branch, false_branch=false_branch)
+        branches = [branch if branch is None or isinstance(branch, SeqExpr) else SeqExpr([], branch)
+                    for branch in (true_branch, false_branch)]
+        return make("If", cond=cond, true_branch=branches[0], false_branch=branches[1])
 
 
 class Binding(Part):
@@ -507,7 +537,7 @@ PrimExpr = _tir.PrimExpr
 
 def get_shape_of(expr):
     """The shape of a tensor as an expression: a call of shape_of if its type does not know it."""
-    info = expr.type
+    info = expr.struct_info
     if isinstance(info, TensorStructInfo):
         return info.shape if info.shape is not None else make("Call", op=ir.Op.get("relax.shape_of"), args=[expr])
     if isinstance(info, ShapeStructInfo):

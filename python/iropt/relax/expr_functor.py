@@ -173,7 +173,7 @@ class PyExprMutator(_Functor):
         return self.builder_._builder.seq(blocks, body)
 
     def visit_function_(self, op):
-        params = [self.visit_var_def(param) for param in op.params]
+        params = [self._define(param) for param in op.params]
         body = self.visit_with_new_scope(op.body)
         if body == op.body and all(a == b for a, b in zip(params, op.params)):
             return op
@@ -200,12 +200,19 @@ class PyExprMutator(_Functor):
 
     def visit_var_binding_(self, binding):
         value = self.visit_expr(binding.value)
-        var = self.visit_var_def(binding.var)
+        var = self._define(binding.var)
         if value == binding.value and var == binding.var:
             self.builder_._builder.emit_normalized(binding)
             return
         value = self.builder_._builder.normalize(value)
         self._emit(binding.var, var, value)
+
+    def _define(self, var):
+        """What visit_var_def makes of a variable, which stands for it from now on."""
+        new = self.visit_var_def(var)
+        if new != var:
+            self.set_var_remap(var, new)
+        return new
 
     def _emit(self, old, var, value):
         if var.type is None or not (var.type == value.type):
@@ -216,7 +223,7 @@ class PyExprMutator(_Functor):
 
     def visit_match_cast_(self, binding):
         value = self.visit_expr(binding.value)
-        var = self.visit_var_def(binding.var)
+        var = self._define(binding.var)
         if value == binding.value and var == binding.var:
             self.builder_._builder.emit_normalized(binding)
             return

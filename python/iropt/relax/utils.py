@@ -12,9 +12,46 @@ def bind_function(func, params, symbols):
     if symbols:
         module = transform.BindSymbolicVars({getattr(key, "name", key): int(value) for key, value in symbols.items()},
                                             "main")(module)
-    if params:
-        module = transform.BindParams("main", {getattr(key, "name", key): value for key, value in params.items()})(module)
-    return module["main"]
+    params = {getattr(key, "name", key): value for key, value in params.items()}
+    expressions = {name: value for name, value in params.items() if _is_expression(value)}
+    arrays = {name: value for name, value in params.items() if name not in expressions}
+    if arrays:
+        module = transform.BindParams("main", arrays)(module)
+    return _bind_expressions(module["main"], expressions) if expressions else module["main"]
+
+
+def _is_expression(value):
+    from .expr import Constant, Expr
+
+    return isinstance(value, Expr) and not isinstance(value, Constant)
+
+
+def _bind_expressions(func, values):
+    """The function with expressions in the place of parameters."""
+    from .expr import Function
+
+    known = {param.name: index for index, param in enumerate(func.params)}
+    unknown = [name for name in values if name not in known]
+    if unknown:
+        raise Error(f"the function has no parameter '{unknown[0]}'")
+    symbols = {}
+    for name, value in values.items():
+        _match_dimensions(func.params[known[name]].struct_info, value.struct_info, symbols)
+    if symbols:
+        func = bind_function(func, {}, symbols)
+    taken = {func.params[known[name]]: value for name, value in values.items()}
+    return Function([param for param in func.params if param not in taken], replace_vars(func.body, taken), None, func.is_pure,
+                    func.attrs)
+
+
+def _match_dimensions(param, value, symbols):
+    """Notes the numbers that a value gives for symbolic variables in the type of a parameter."""
+    from .. import tir
+    from .analysis import scalars
+
+    for own, other in zip(scalars(param), scalars(value)):
+        if isinstance(own, tir.Var) and isinstance(other, tir.IntImm):
+            symbols[own] = other.value
 
 
 def _check_symbols(func, symbols):
@@ -59,7 +96,7 @@ def replace_vars(expr, values):
 
     class Replacer(PyExprMutator):
         def visit_var_(self, op):
-            return values.get(op, op)
+            return values[op] if op in values else super().visit_var_(op)
 
         visit_dataflow_var_ = visit_var_
 

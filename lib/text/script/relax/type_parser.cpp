@@ -259,27 +259,30 @@ const Type* RelaxTypeParser::ParseDTensor(Span span) {
   return MakeDTensor(To<TensorType>(tensor), spec.device_mesh, ParsePlacement(spec.placement));
 }
 
+// R.Shape(values=None, ndim=-1)
 const Type* RelaxTypeParser::ParseShape() {
   if (!Accept(TokenKind::kLParen)) return ShapeType::Get();
-  const Type* type = nullptr;
-  if (At(TokenKind::kRParen)) {
-    type = ShapeType::Get();
-  } else if (AcceptKeyword("ndim")) {
-    int64_t ndim = kUnknownDim;
-    const Span span = SpanHere();
+  std::vector<const PrimExpr*> dims;
+  bool has_values = false;
+  if (!At(TokenKind::kRParen) && (AcceptKeyword("values") || !AtKeyword())) {
+    has_values = !AcceptName("None");
+    if (has_values && !At(TokenKind::kLBracket) && !At(TokenKind::kLParen)) return Unexpected("a list of dimensions");
+    if (has_values && !ParseDims(dims)) return nullptr;
+    if (!At(TokenKind::kRParen) && !Expect(TokenKind::kComma, "R.Shape(...)")) return nullptr;
+  }
+  int64_t ndim = kUnknownDim;
+  const Span span = SpanHere();
+  if (AcceptKeyword("ndim")) {
     if (!ParseInteger(ndim)) return nullptr;
     if (ndim < kUnknownDim || ndim > INT32_MAX)
       return Error(span, "bad-shape", "the number of dimensions is out of range");
-    type = ShapeType::Get(static_cast<int>(ndim));
-  } else {
-    if (!AcceptKeyword("values") && AtKeyword())
-      return ErrorHere("unknown-argument", fmt::format("R.Shape has no argument '{}'", lex_.text()));
-    std::vector<const PrimExpr*> dims;
-    if (!At(TokenKind::kLBracket) && !At(TokenKind::kLParen)) return Unexpected("a list of dimensions");
-    if (!ParseDims(dims)) return nullptr;
-    type = ShapeType::Get(dims);
+    if (has_values && ndim != kUnknownDim && ndim != static_cast<int64_t>(dims.size()))
+      return Error(span, "bad-shape", fmt::format("ndim={} contradicts a shape of {} dimensions", ndim, dims.size()));
+  } else if (AtKeyword()) {
+    return ErrorHere("unknown-argument", fmt::format("R.Shape has no argument '{}'", lex_.text()));
   }
-  return ExpectClose("R.Shape(...)") ? type : nullptr;
+  if (!ExpectClose("R.Shape(...)")) return nullptr;
+  return has_values ? ShapeType::Get(dims) : ShapeType::Get(static_cast<int>(ndim));
 }
 
 bool RelaxTypeParser::ParseTypeList(TokenKind close, std::vector<const Type*>& types) {

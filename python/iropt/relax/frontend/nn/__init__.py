@@ -3,7 +3,9 @@
 A model is a class with `forward`, in which operators of `nn.op` are called; `export_tvm` makes the functions.
 """
 import importlib
+from typing import Union
 
+from ....tir import PrimExpr
 from . import op, spec  # noqa: F401
 from .core import (Effect, Module, ModuleDict, ModuleList, Object, Parameter, ParameterDict, ParameterList,  # noqa: F401
                    Sequential, Tensor)
@@ -14,6 +16,8 @@ from .modules import (GELU, Attention, Conv1D, Conv2D, Conv3D, ConvTranspose1D, 
 from .op import *  # noqa: F401,F403
 from .subroutine import SubroutineMixin  # noqa: F401
 from .visitor import Mutator  # noqa: F401
+
+IntExpr = Union[int, PrimExpr]
 
 
 def __getattr__(name):

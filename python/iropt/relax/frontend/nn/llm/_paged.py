@@ -46,11 +46,11 @@ def _info_shape(batch, sliding):
 
 def _reader(size, rope_scaling, read):
     """The function of an element of a vector, which `read` finds by its place, as a float: rotated if rotary_mode is 1."""
-    half = size // 2
 
     def element(buffer, place, e, position, rotary_mode, rope_scale, rope_theta):
         rotated = _rotation(rope_scaling or {}, rope_theta, size, "float32")
-        values = [read(buffer, place, index) for index in (e, tir.max(e - half, 0), tir.min(e + half, size - 1))]
+        step = rotated.step
+        values = [read(buffer, place, index) for index in (e, tir.max(e - step, 0), tir.min(e + step, size - 1))]
         turned = rotated(*values, tir.Cast("float32", position) * rope_scale, e)
         return tir.if_then_else(rotary_mode == 1, turned, tir.Cast("float32", values[0]))
 

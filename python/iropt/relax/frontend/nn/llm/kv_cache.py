@@ -1,7 +1,8 @@
 """The cache of keys and values of language models."""
 import enum
 
-from .... import ExternFunc, ObjectStructInfo, PrimValue, ShapeExpr, TensorStructInfo, TupleGetItem, TupleStructInfo
+from .... import (ExternFunc, ObjectStructInfo, PrimValue, ShapeExpr, StringImm, TensorStructInfo, Tuple, TupleGetItem,
+                  TupleStructInfo)
 from .... import op as _op
 from ....block_builder import BlockBuilder
 from ..core import Object, Tensor
@@ -24,6 +25,14 @@ class RopeMode(enum.IntEnum):
     NONE = 0
     NORMAL = 1
     INLINE = 2
+
+
+class AttnKind(enum.IntEnum):
+    """What a layer stores: keys and values, latent ones, or the keys and values of a window."""
+
+    MHA = 0
+    MLA = 1
+    MHA_SLIDING = 3
 
 
 class PagedKVCache(Object):
@@ -135,32 +144,70 @@ class _Kernels:
 
 
 class _CreatedCache(PagedKVCache):
-    """A cache that is made for a batch of sequences, by a packed function that gets its sizes and kernels."""
+    """A cache that is made for a batch of sequences, by a packed function that gets its sizes and kernels.
+
+    Newer versions say what layers store (attn_kind), and the sizes of keys and values apart.
+    """
 
     _function = None
 
     def __init__(self, max_batch_size, max_total_seq_len, prefill_chunk_size, page_size, support_sliding_window,
-                 layer_partition, num_hidden_layers, num_attention_heads, num_key_value_heads, head_dim, rope_mode, rope_scale,
-                 rope_theta, rope_scaling, rope_ext_factors, rotary_dim, dtype, target, name="paged_kv_cache"):
-        dtype = str(dtype)
+                 layer_partition, num_hidden_layers, num_attention_heads, num_key_value_heads, head_dim=None, rope_mode=1,
+                 rope_scale=1, rope_theta=10000, rope_scaling=None, rope_ext_factors=None, rotary_dim=None, dtype="float16",
+                 target=None, name="paged_kv_cache", *, attn_kind=None, qk_head_dim=None, v_head_dim=None,
+                 mla_original_qk_head_dim=0, mla_original_v_head_dim=0, enable_disaggregation=False,
+                 layer_sliding_window_size=1024):
+        del mla_original_qk_head_dim, mla_original_v_head_dim
+        dtype, rope_scaling, head_dim = str(dtype), rope_scaling or {}, qk_head_dim if head_dim is None else head_dim
+        heads = num_attention_heads, num_key_value_heads, head_dim
         kernels = _Kernels(num_key_value_heads, num_attention_heads, head_dim, dtype, rope_scaling, target)
-        h_kv, h_q = num_key_value_heads, num_attention_heads
-        rotary = llama_rope_with_position_map(rope_theta, rope_scale, head_dim, h_q, h_kv, dtype, rope_scaling, rotary_dim)
-        args = [
-            ShapeExpr([max_batch_size, max_total_seq_len, prefill_chunk_size, page_size, support_sliding_window]),
-            layer_partition, *[PrimValue(value) for value in (h_q, h_kv, head_dim, int(rope_mode), rope_scale, rope_theta)],
-            _op.zeros((), dtype),
-            kernels.add(_kv_cache_transpose_append(h_kv, head_dim, dtype), "kv_cache_transpose_append"),
-            *self._kernels_of_attention(kernels),
-            kernels.add(rotary, "tir_split_rotary"),
-            kernels.add(_copy_single_page(h_kv, page_size, head_dim, dtype), "kv_cache_copy_single_page"),
-            kernels.add(_kv_cache_debug_get_kv(num_hidden_layers, h_kv, head_dim, dtype), "kv_cache_debug_get_kv"),
-            kernels.add(_compact_kv_copy(h_kv, head_dim, dtype), "kv_cache_compact_kv_copy"),
-            kernels.attention(tree_attn, "tir_attention_prefill_with_tree_mask"),
-            kernels.attention(tree_attn_with_paged_kv_cache, "tir_attention_prefill_with_tree_mask_with_paged_kv_cache"),
-            rope_ext_factors,
+        rotary = llama_rope_with_position_map(rope_theta, rope_scale, head_dim, num_attention_heads, num_key_value_heads, dtype,
+                                              rope_scaling, rotary_dim)
+        sizes = [max_batch_size, max_total_seq_len, prefill_chunk_size, page_size, support_sliding_window]
+        rope = [PrimValue(value) for value in (int(rope_mode), rope_scale, rope_theta)]
+        append = kernels.add(_kv_cache_transpose_append(num_key_value_heads, head_dim, dtype), "kv_cache_transpose_append")
+        rest = [kernels.add(rotary, "tir_split_rotary"), *self._kernels_of_pages(kernels, page_size, num_hidden_layers)]
+        function = self._function
+        if attn_kind is None:
+            args = [
+                ShapeExpr(sizes), layer_partition, *map(PrimValue, heads), *rope, _op.zeros((), dtype), append,
+                *self._kernels_of_attention(kernels), *rest,
+                kernels.attention(tree_attn, "tir_attention_prefill_with_tree_mask"),
+                kernels.attention(tree_attn_with_paged_kv_cache, "tir_attention_prefill_with_tree_mask_with_paged_kv_cache"),
+                rope_ext_factors,
+            ]
+        else:
+            kinds = [attn_kind] * num_hidden_layers if isinstance(attn_kind, str) else attn_kind
+            if "mla" in kinds:
+                raise NotImplementedError("caches of latent keys and values (MLA) are not a part of iropt")
+            function = FlashInferPagedKVCache._function
+            args = [
+                ShapeExpr([*sizes, layer_sliding_window_size]), layer_partition,
+                *map(PrimValue, (*heads, head_dim if v_head_dim is None else v_head_dim)),
+                ShapeExpr([int(AttnKind[kind.upper()]) for kind in kinds]), PrimValue(int(enable_disaggregation)), *rope,
+                rope_ext_factors, _op.zeros((), dtype), append, Tuple([]), *self._groups_of_kernels(kernels), *rest,
+            ]
+        super().__init__(_expr=_op.call_pure_packed(function, *args, sinfo_args=ObjectStructInfo()), _name=name)
+
+    @staticmethod
+    def _kernels_of_pages(kernels, page_size, num_hidden_layers):
+        h_kv, _, d, dtype = kernels.heads
+        return [
+            kernels.add(_copy_single_page(h_kv, page_size, d, dtype), "kv_cache_copy_single_page"),
+            kernels.add(_kv_cache_debug_get_kv(num_hidden_layers, h_kv, d, dtype), "kv_cache_debug_get_kv"),
+            kernels.add(_compact_kv_copy(h_kv, d, dtype), "kv_cache_compact_kv_copy"),
         ]
-        super().__init__(_expr=_op.call_pure_packed(self._function, *args, sinfo_args=ObjectStructInfo()), _name=name)
+
+    def _groups_of_kernels(self, kernels):
+        """The kernels as newer versions pass them: each with the word for where it comes from."""
+        h_q, d, dtype = kernels.heads[1:]
+        ragged = kernels.attention(_attention_prefill_ragged, "tir_attention_prefill_ragged")
+        own = [ragged, *[kernels.sliding(make, name, sliding) for sliding in (False, True)
+                         for make, name in ((_attention_prefill, "tir_attention_prefill"), (_attention_decode, "tir_attention_decode"))],
+               kernels.attention(tree_attn_with_paged_kv_cache, "tir_attention_prefill_with_tree_mask_with_paged_kv_cache"),
+               kernels.attention(tree_attn, "tir_attention_prefill_with_tree_mask")]
+        merge = kernels.add(_merge_state_inplace(h_q, d, dtype), "tir_attention_merge_state")
+        return [*[Tuple([StringImm("tirx"), kernel]) for kernel in own], Tuple([]), Tuple([merge])]
 
 
 class TIRPagedKVCache(_CreatedCache):
@@ -170,8 +217,7 @@ class TIRPagedKVCache(_CreatedCache):
 
     @staticmethod
     def _kernels_of_attention(kernels):
-        h_kv, h_q, d, dtype = kernels.heads
-        del h_kv
+        _, h_q, d, dtype = kernels.heads
         return [
             *[kernels.sliding(make, name, sliding) for sliding in (False, True)
               for make, name in ((_attention_prefill, "tir_attention_prefill"), (_attention_decode, "tir_attention_decode"))],

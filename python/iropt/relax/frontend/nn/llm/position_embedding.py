@@ -17,6 +17,9 @@ def _angle_default(position, exponent, theta):
 
 def _angle_llama3(position, exponent, theta, factor, low_freq_factor, high_freq_factor, original_max_position_embeddings):
     frequency = T.float32(1) / tir.pow(T.float32(theta), exponent)
+    if high_freq_factor == low_freq_factor:
+        longest = T.float32(2 * math.pi * low_freq_factor / original_max_position_embeddings)
+        return position * T.if_then_else(frequency < longest, frequency * T.float32(1 / factor), frequency)
     width = high_freq_factor - low_freq_factor
     wave = T.float32(original_max_position_embeddings / (2 * math.pi) / width) * frequency - T.float32(low_freq_factor / width)
     smooth = tir.max(T.float32(0), tir.min(T.float32(1), wave))
@@ -41,8 +44,8 @@ _LONGROPE = ("max_position_embeddings", "original_max_position_embeddings")
 # ---- Frequencies as TVM's functions give them: cosine and sine of a variable, and the value of the variable
 
 
-def _frequency(s, d, d_range, dtype, angle, factor=1.0):
-    exponent = tir.Cast("float32", d * 2 % d_range) / tir.const(d_range, "float32")
+def _frequency(s, d, d_range, dtype, angle, factor=1.0, pairs=False):
+    exponent = tir.Cast("float32", (d // 2 if pairs else d) * 2 % d_range) / tir.const(d_range, "float32")
     position = s if s.dtype == "float32" else tir.Cast("float32", s)
     value = angle(position, exponent)
     freq = tir.Var("freq", "float32")
@@ -66,6 +69,19 @@ def rope_freq_llama3(s, d, d_range, theta, dtype, factor, low_freq_factor, high_
     return _frequency(s, d, d_range, dtype, angle)
 
 
+def rope_freq_gptj(s, d, d_range, theta, dtype):
+    """The same for pairs of neighbours, which have one angle."""
+    return _frequency(s, d, d_range, dtype, functools.partial(_angle_default, theta=theta), pairs=True)
+
+
+def rope_freq_llama4(s, d, d_range, theta, dtype, factor, low_freq_factor, high_freq_factor, original_max_position_embeddings):
+    """The same as those of Llama 3 for pairs of neighbours."""
+    angle = functools.partial(_angle_llama3, theta=theta, factor=factor, low_freq_factor=low_freq_factor,
+                              high_freq_factor=high_freq_factor,
+                              original_max_position_embeddings=original_max_position_embeddings)
+    return _frequency(s, d, d_range, dtype, angle, pairs=True)
+
+
 def rope_freq_longrope(s, d, d_range, theta, dtype, max_position_embeddings, original_max_position_embeddings,
                        ext_factors=None):
     """The same with a factor for each dimension, from a buffer."""
@@ -75,12 +91,13 @@ def rope_freq_longrope(s, d, d_range, theta, dtype, max_position_embeddings, ori
 
 
 def switch_rope_freq_func(rope_scaling):
-    """The function of the frequencies that a configuration names: its "rope_type" is llama3, longrope or missing."""
+    """The function of the frequencies that a configuration names: its "rope_type" is llama3, llama4, longrope, gptj or missing."""
     kind = rope_scaling.get("rope_type")
-    if kind is None:
-        return rope_freq_default
-    if kind == "llama3":
-        return functools.partial(rope_freq_llama3, **{key: rope_scaling[key] for key in _LLAMA3})
+    if kind in (None, "gptj"):
+        return rope_freq_gptj if kind else rope_freq_default
+    if kind in ("llama3", "llama4"):
+        function = rope_freq_llama3 if kind == "llama3" else rope_freq_llama4
+        return functools.partial(function, **{key: rope_scaling[key] for key in _LLAMA3})
     if kind == "longrope":
         return functools.partial(rope_freq_longrope, **{key: rope_scaling[key] for key in _LONGROPE})
     raise ValueError(f"Unsupported RoPE scaling type: {kind}")
@@ -90,7 +107,7 @@ def _angles(rope_scaling, theta):
     """The function of the angle for scripts, and the factor of cosine and sine."""
     kind = rope_scaling.get("rope_type")
     switch_rope_freq_func(rope_scaling)  # refuses other kinds
-    if kind == "llama3":
+    if kind in ("llama3", "llama4"):
         return functools.partial(_angle_llama3, theta=theta, **{key: rope_scaling[key] for key in _LLAMA3}), 1.0
     if kind == "longrope":
         return functools.partial(_angle_longrope, theta=theta), _longrope_factor(*(rope_scaling[key] for key in _LONGROPE))
@@ -100,19 +117,26 @@ def _angles(rope_scaling, theta):
 # ---- Kernels
 
 
-def _rotation(rope_scaling, theta, rotary_dim, dtype):
-    """The function that rotates an element: of itself, the other one of its pair, its position and its dimension."""
+def _rotation(rope_scaling, theta, rotary_dim, dtype, pairs=None):
+    """The function that rotates an element: of itself, the other one of its pair, its position and its dimension.
+
+    pairs: whether neighbours are a pair, in the place of elements of the two halves; by default as rope_scaling says.
+    Its attribute `step` is how far the other one is.
+    """
     angle_of, factor = _angles(rope_scaling, theta)
+    pairs = rope_scaling.get("rope_type") in ("gptj", "llama4") if pairs is None else pairs
 
     def rotated(element, before, after, position, d, *ext):
-        exponent = T.Cast("float32", d * 2 % rotary_dim) / T.float32(rotary_dim)
+        exponent = T.Cast("float32", (d // 2 if pairs else d) * 2 % rotary_dim) / T.float32(rotary_dim)
         angle = angle_of(position, exponent, **({"ext_factor": ext[0]} if ext else {}))
         cos, sin = tir.cos(angle), tir.sin(angle)
         if factor != 1.0:
             cos, sin = cos * T.float32(factor), sin * T.float32(factor)
-        other = T.if_then_else(d < rotary_dim // 2, T.float32(-1) * T.Cast("float32", after), T.Cast("float32", before))
+        is_first = d % 2 == 0 if pairs else d < rotary_dim // 2
+        other = T.if_then_else(is_first, T.float32(-1) * T.Cast("float32", after), T.Cast("float32", before))
         return T.Cast(dtype, cos * T.Cast("float32", element) + sin * other)
 
+    rotated.step = 1 if pairs else rotary_dim // 2
     return rotated
 
 
@@ -134,7 +158,7 @@ def llama_rope(qkv, total_seq_len, theta, scale, num_q_heads, num_kv_heads, rope
 
 
 def _fused_rope(fused_heads, num_q_heads, num_kv_heads, head_dim, rotary_dim, scale, dtype, rotated):
-    half = rotary_dim // 2
+    step = rotated.step
     first_v = num_q_heads + num_kv_heads
 
     @T.prim_func(private=True)
@@ -153,11 +177,11 @@ def _fused_rope(fused_heads, num_q_heads, num_kv_heads, head_dim, rotary_dim, sc
                 T.writes(q[b, s, 0:num_q_heads, d], k[b, s, 0:num_kv_heads, d], v[b, s, 0:num_kv_heads, d])
                 if h < num_q_heads:
                     q[b, s, h, d] = T.if_then_else(d < rotary_dim, rotated(
-                        qkv[b, s, h, d], qkv[b, s, h, T.max(d - half, 0)], qkv[b, s, h, T.min(d + half, head_dim - 1)],
+                        qkv[b, s, h, d], qkv[b, s, h, T.max(d - step, 0)], qkv[b, s, h, T.min(d + step, head_dim - 1)],
                         T.Cast("float32", s + total_seq_len - seq_len) * T.float32(scale), d), qkv[b, s, h, d])
                 elif h < first_v:
                     k[b, s, h - num_q_heads, d] = T.if_then_else(d < rotary_dim, rotated(
-                        qkv[b, s, h, d], qkv[b, s, h, T.max(d - half, 0)], qkv[b, s, h, T.min(d + half, head_dim - 1)],
+                        qkv[b, s, h, d], qkv[b, s, h, T.max(d - step, 0)], qkv[b, s, h, T.min(d + step, head_dim - 1)],
                         T.Cast("float32", s + total_seq_len - seq_len) * T.float32(scale), d), qkv[b, s, h, d])
                 else:
                     v[b, s, h - first_v, d] = qkv[b, s, h, d]
@@ -165,7 +189,8 @@ def _fused_rope(fused_heads, num_q_heads, num_kv_heads, head_dim, rotary_dim, sc
     return func
 
 
-def llama_rope_with_position_map(theta, scale, head_dim, num_q_heads, num_kv_heads, dtype, rope_scaling=None, rotary_dim=None):
+def llama_rope_with_position_map(theta, scale, head_dim, num_q_heads, num_kv_heads, dtype, rope_scaling=None, rotary_dim=None,
+                                 *, pairs=None):
     """The PrimFunc that does what llama_rope does, for tokens whose positions are in a tensor.
 
     Its parameters are qkv (tokens, heads, size of a head), the positions, q, k, v, and apply_rope, which is 0 for a copy; in
@@ -173,17 +198,26 @@ def llama_rope_with_position_map(theta, scale, head_dim, num_q_heads, num_kv_hea
     """
     rope_scaling = rope_scaling or {}
     rotary_dim = rotary_dim or head_dim
-    rotated = _rotation(rope_scaling, theta, rotary_dim, dtype)
-    make = _mapped_longrope if rope_scaling.get("rope_type") == "longrope" else _mapped_rope
-    return make(num_q_heads, num_kv_heads, head_dim, rotary_dim, scale, dtype, rotated)
+    rotated = _rotation(rope_scaling, theta, rotary_dim, dtype, pairs)
+    if rope_scaling.get("rope_type") == "longrope":
+        return _mapped_longrope(num_q_heads, num_kv_heads, head_dim, rotary_dim, scale, dtype, rotated)
+    # Versions that have pairs=True have integers of 64 bits.
+    flag = T.int32 if pairs is None else T.int64
+    return _mapped_rope(num_q_heads, num_kv_heads, head_dim, rotary_dim, scale, dtype, rotated, flag)
 
 
-def _mapped_rope(num_q_heads, num_kv_heads, head_dim, rotary_dim, scale, dtype, rotated):
-    half, first_v, fused_heads = rotary_dim // 2, num_q_heads + num_kv_heads, num_q_heads + 2 * num_kv_heads
+def llama4_rope_with_position_map(theta, scale, head_dim, num_q_heads, num_kv_heads, dtype, rope_scaling, rotary_dim=None):
+    """The same for pairs of neighbours, as Llama 4 has them."""
+    return llama_rope_with_position_map(theta, scale, head_dim, num_q_heads, num_kv_heads, dtype, rope_scaling, rotary_dim,
+                                        pairs=True)
+
+
+def _mapped_rope(num_q_heads, num_kv_heads, head_dim, rotary_dim, scale, dtype, rotated, flag):
+    step, first_v, fused_heads = rotated.step, num_q_heads + num_kv_heads, num_q_heads + 2 * num_kv_heads
 
     @T.prim_func
     def fused_rope(var_qkv: T.handle, var_positions: T.handle, var_q: T.handle, var_k: T.handle, var_v: T.handle,
-                   apply_rope: T.int32):
+                   apply_rope: flag):
         T.func_attr({"op_pattern": 8, "tir.noalias": True})
         seq_len = T.int32()
         offset = T.int32()
@@ -199,11 +233,11 @@ def _mapped_rope(num_q_heads, num_kv_heads, head_dim, rotary_dim, scale, dtype, 
                 T.writes(q[s, 0:num_q_heads, d], k[s, 0:num_kv_heads, d], v[s, 0:num_kv_heads, d])
                 if h < num_q_heads:
                     q[s, h, d] = T.if_then_else(apply_rope > 0 and d < rotary_dim, rotated(
-                        qkv[s, h, d], qkv[s, h, T.max(d - half, 0)], qkv[s, h, T.min(d + half, head_dim - 1)],
+                        qkv[s, h, d], qkv[s, h, T.max(d - step, 0)], qkv[s, h, T.min(d + step, head_dim - 1)],
                         T.Cast("float32", positions[s]) * T.float32(scale), d), qkv[s, h, d])
                 elif h < first_v:
                     k[s, h - num_q_heads, d] = T.if_then_else(apply_rope > 0 and d < rotary_dim, rotated(
-                        qkv[s, h, d], qkv[s, h, T.max(d - half, 0)], qkv[s, h, T.min(d + half, head_dim - 1)],
+                        qkv[s, h, d], qkv[s, h, T.max(d - step, 0)], qkv[s, h, T.min(d + step, head_dim - 1)],
                         T.Cast("float32", positions[s]) * T.float32(scale), d), qkv[s, h, d])
                 else:
                     v[s, h - first_v, d] = qkv[s, h, d]
@@ -212,7 +246,7 @@ def _mapped_rope(num_q_heads, num_kv_heads, head_dim, rotary_dim, scale, dtype, 
 
 
 def _mapped_longrope(num_q_heads, num_kv_heads, head_dim, rotary_dim, scale, dtype, rotated):
-    half, first_v, fused_heads = rotary_dim // 2, num_q_heads + num_kv_heads, num_q_heads + 2 * num_kv_heads
+    step, half, first_v, fused_heads = rotated.step, rotary_dim // 2, num_q_heads + num_kv_heads, num_q_heads + 2 * num_kv_heads
 
     @T.prim_func
     def fused_rope(var_qkv: T.handle, var_positions: T.handle, var_q: T.handle, var_k: T.handle, var_v: T.handle,
@@ -232,11 +266,11 @@ def _mapped_longrope(num_q_heads, num_kv_heads, head_dim, rotary_dim, scale, dty
                 T.writes(q[s, 0:num_q_heads, d], k[s, 0:num_kv_heads, d], v[s, 0:num_kv_heads, d])
                 if h < num_q_heads:
                     q[s, h, d] = T.if_then_else(d < rotary_dim, rotated(
-                        qkv[s, h, d], qkv[s, h, T.max(d - half, 0)], qkv[s, h, T.min(d + half, head_dim - 1)],
+                        qkv[s, h, d], qkv[s, h, T.max(d - step, 0)], qkv[s, h, T.min(d + step, head_dim - 1)],
                         T.Cast("float32", positions[s]) * T.float32(scale), d, ext_factors[d % half]), qkv[s, h, d])
                 elif h < first_v:
                     k[s, h - num_q_heads, d] = T.if_then_else(d < rotary_dim, rotated(
-                        qkv[s, h, d], qkv[s, h, T.max(d - half, 0)], qkv[s, h, T.min(d + half, head_dim - 1)],
+                        qkv[s, h, d], qkv[s, h, T.max(d - step, 0)], qkv[s, h, T.min(d + step, head_dim - 1)],
                         T.Cast("float32", positions[s]) * T.float32(scale), d, ext_factors[d % half]), qkv[s, h, d])
                 else:
                     v[s, h - first_v, d] = qkv[s, h, d]

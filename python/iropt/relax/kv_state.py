@@ -1,0 +1,432 @@
+"""What models ask the virtual machine to keep between calls: caches of keys and values, as packed functions in NumPy.
+
+Attention is computed here, over the sequences that are in the cache, not by the kernels that a model brings for pages; only its
+rotation of positions is. Sliding windows and latent keys (MLA) are not there.
+"""
+from ..runtime import NDArray, array
+
+FUNCTIONS = {}
+
+
+def _packed(name):
+    """Makes a function a packed one of the virtual machine."""
+
+    def add(function):
+        FUNCTIONS["vm.builtin." + name] = function
+        return function
+
+    return add
+
+
+def _numpy():
+    import numpy
+
+    return numpy
+
+
+# ---- Caches in pages, for batches of sequences
+
+_NONE, _NORMAL, _INLINE = range(3)  # RopeMode
+
+
+class _Sequence:
+    """The keys and values of a sequence, by layer, and how long it is."""
+
+    def __init__(self, num_layers):
+        self.length, self.layers = 0, [None] * num_layers
+
+    def append(self, layer, keys, values):
+        """Adds keys and values of a layer; returns all of them."""
+        old = self.layers[layer]
+        if old is not None:
+            keys, values = (_numpy().concatenate(pair) for pair in zip(old, (keys, values)))
+        self.layers[layer] = keys, values
+        return keys, values
+
+    def keep(self, places):
+        """Keeps the tokens at the places alone."""
+        self.layers = [layer and (layer[0][places], layer[1][places]) for layer in self.layers]
+        self.length = len(places)
+
+    def fork(self, length):
+        """A sequence that begins with the first tokens of this one."""
+        made = _Sequence(len(self.layers))
+        made.length, made.layers = self.length, list(self.layers)
+        made.keep(_numpy().arange(length))
+        return made
+
+
+class _Step:
+    """The tokens of a sequence that a step of the model adds: how many, where they begin, and the token that each follows."""
+
+    def __init__(self, sequence, begin, length, parents):
+        self.sequence, self.begin, self.length, self.parents = sequence, begin, length, parents
+
+    def path(self, token):
+        """The tokens that lead to one of the step, with itself."""
+        found = []
+        while token >= 0:
+            found.insert(0, token)
+            token = self.parents[token]
+        return found
+
+    def positions(self):
+        return [self.begin + len(self.path(token)) - 1 for token in range(self.length)]
+
+    def mask(self):
+        """Which of all tokens each new one sees: those before the step, and its path."""
+        seen = _numpy().zeros((self.length, self.begin + self.length), bool)
+        seen[:, :self.begin] = True
+        for token in range(self.length):
+            seen[token, [self.begin + other for other in self.path(token)]] = True
+        return seen
+
+
+class PagedKVCache:
+    """A cache that a model has created. Pages only count: the tokens of a sequence are in one array for each layer."""
+
+    def __init__(self, config, num_layers, heads, rope, score_scale, rotate):
+        self.max_batch_size, self.max_total_length, _, self.page_size = config[:4]
+        self.num_layers, self.score_scale = num_layers, score_scale
+        self.num_queries, self.num_keys, self.size = heads
+        self.rope_mode, self.rope_scale, self.rope_theta = rope
+        self._rotate = rotate
+        self.sequences, self.steps = {}, []
+
+    def sequence(self, seq_id):
+        if seq_id not in self.sequences:
+            raise ValueError(f"The sequence \"{seq_id}\" cannot be found in KV cache.")
+        return self.sequences[seq_id]
+
+    def num_free_pages(self):
+        used = sum(-(-sequence.length // self.page_size) for sequence in self.sequences.values())
+        return -(-self.max_total_length // self.page_size) + 1 - used
+
+    def begin(self, seq_ids, lengths, parents):
+        """Begins a step, which adds tokens to sequences."""
+        self.steps, first = [], 0
+        for seq_id, length in zip(seq_ids, lengths, strict=True):
+            sequence = self.sequence(seq_id)
+            own = list(range(-1, length - 1)) if parents is None else list(parents[first:first + length])
+            self.steps.append(_Step(sequence, sequence.length, length, own))
+            sequence.length += length
+            first += length
+        if self.num_free_pages() < 0:
+            raise ValueError("the KV cache is full: no free page is left")
+
+    def positions(self):
+        return _numpy().array([place for step in self.steps for place in step.positions()], "int32")
+
+    def split(self, qkv):
+        """Queries, keys and values of all tokens of the step, rotated if keys are kept rotated."""
+        np = _numpy()
+        parts = np.split(np.asarray(qkv), [self.num_queries, self.num_queries + self.num_keys], axis=1)
+        if self.rope_mode != _NORMAL:
+            return parts
+        tensors = [array(part) for part in parts]
+        self._rotate(qkv, array(self.positions()), *tensors)
+        return [np.asarray(tensor) for tensor in tensors]
+
+    def attention(self, layer, scale, qkv, output):
+        """Stores the keys and values of the tokens of the step, and writes what attention gives for their queries."""
+        np = _numpy()
+        results, first = [], 0
+        queries, keys, values = self.split(qkv)
+        for step in self.steps:
+            own = slice(first, first + step.length)
+            all_keys, all_values = step.sequence.append(layer, keys[own], values[own])
+            places = np.array(list(range(step.begin)) + step.positions())
+            turned = [part.astype("float32") for part in (queries[own], all_keys)]
+            if self.rope_mode == _INLINE:
+                turned = [self._turn(turned[0], places[step.begin:]), self._turn(turned[1], places)]
+            results.append(_attention(*turned, all_values.astype("float32"), scale * self.score_scale, step.mask()))
+            first = own.stop
+        output.copyfrom(np.concatenate(results).reshape(output.shape))
+
+    def _turn(self, data, places):
+        """Rotates each pair of halves by the position."""
+        np = _numpy()
+        half = data.shape[-1] // 2
+        angles = (places * self.rope_scale)[:, None] / self.rope_theta ** (np.arange(half) / half)
+        cos, sin = (np.concatenate([part, part], -1)[:, None, :] for part in (np.cos(angles), np.sin(angles)))
+        return data * cos + np.concatenate([-data[..., half:], data[..., :half]], -1) * sin
+
+
+def _attention(queries, keys, values, scale, mask):
+    """softmax(queries keys^T scale) values, for (tokens, heads, size); several heads of queries share one of keys."""
+    np = _numpy()
+    group = queries.shape[1] // keys.shape[1]
+    keys, values = np.repeat(keys, group, axis=1), np.repeat(values, group, axis=1)
+    scores = np.where(mask, np.einsum("qhd,khd->hqk", queries, keys) * scale, -np.inf)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.einsum("hqk,khd->qhd", weights / weights.sum(axis=-1, keepdims=True), values)
+
+
+def _functions(args):
+    return [arg for arg in args if callable(arg) or hasattr(arg, "is_global")]
+
+
+def _rotation(function, factors):
+    """The function of a model that splits a tensor and rotates."""
+    count = len(function.parameters)
+    more = [factors] if count > 6 else []
+    return lambda qkv, positions, *outputs: function(qkv, positions, *outputs, 1, *more)
+
+
+def _create(args, rotary):
+    """The cache of TVM 0.18's arguments; `rotary` is the place of the rotation among the functions."""
+    config, partition, queries, keys, size, mode, scale, theta = args[:8]
+    rotate = _rotation(_functions(args)[rotary], args[-1])
+    return PagedKVCache(config, partition[-1] - partition[0], (queries, keys, size), (mode, scale, theta), size ** -0.5, rotate)
+
+
+@_packed("paged_attention_kv_cache_create_reduced")
+def _create_reduced(*args):
+    return _create(args, 7)
+
+
+@_packed("paged_attention_kv_cache_create")
+def _create_paged(*args):
+    if not isinstance(args[6], tuple):
+        return _create(args, 13)
+    config, partition, queries, keys, size, value_size, kinds, _, mode, scale, theta, factors = args[:12]
+    if size != value_size or any(kinds):
+        raise NotImplementedError("caches of latent keys (MLA) and of layers with sliding windows are not a part of iropt")
+    # Plain functions store keys and values, and latent ones; then comes the rotation.
+    rotate = _rotation(next(item for item in _functions(args) if "append" not in item.name), factors)
+    return PagedKVCache(config, partition[-1] - partition[0], (queries, keys, size), (mode, scale, theta), 1.0, rotate)
+
+
+@_packed("kv_state_clear")
+def _clear(state):
+    state.sequences, state.steps = {}, []
+
+
+@_packed("kv_state_add_sequence")
+def _add_sequence(state, seq_id):
+    if seq_id in state.sequences:
+        raise ValueError(f"The sequence \"{seq_id}\" is already in the KV cache.")
+    if len(state.sequences) >= state.max_batch_size:
+        raise ValueError(f"the KV cache has {state.max_batch_size} sequences already, which are all that it was made for")
+    state.sequences[seq_id] = _Sequence(state.num_layers)
+
+
+@_packed("kv_state_remove_sequence")
+def _remove_sequence(state, seq_id):
+    state.sequence(seq_id)
+    del state.sequences[seq_id]
+
+
+@_packed("kv_state_fork_sequence")
+def _fork_sequence(state, parent, child, position=-1):
+    if child in state.sequences:
+        raise ValueError(f"The child sequence \"{child}\" is already in the KV cache.")
+    sequence = state.sequence(parent)
+    state.sequences[child] = sequence.fork(sequence.length if position < 0 else position)
+
+
+@_packed("kv_state_popn")
+def _popn(state, seq_id, count):
+    sequence = state.sequence(seq_id)
+    if not 0 <= count <= sequence.length:
+        raise ValueError(f"the sequence {seq_id} has {sequence.length} tokens, not {count} to remove")
+    sequence.keep(_numpy().arange(sequence.length - count))
+
+
+@_packed("kv_state_begin_forward")
+def _begin_forward(state, seq_ids, lengths, parents=None):
+    state.begin(seq_ids, lengths, parents)
+
+
+@_packed("kv_state_end_forward")
+def _end_forward(state):
+    del state
+
+
+@_packed("attention_kv_cache_attention_with_fused_qkv")
+def _attention_with_fused_qkv(cache, layer, scale, qkv, output):
+    cache.attention(layer, scale, qkv, output)
+
+
+@_packed("attention_kv_cache_commit_accepted_token_tree_nodes")
+def _commit(cache, seq_ids, leaves):
+    for seq_id, leaf in zip(seq_ids, leaves, strict=True):
+        sequence = cache.sequence(seq_id)
+        step = next(step for step in cache.steps if step.sequence is sequence)
+        sequence.keep([*range(step.begin), *(step.begin + token for token in step.path(leaf))])
+
+
+@_packed("attention_kv_cache_get_query_positions")
+def _query_positions(cache):
+    return array(cache.positions())
+
+
+@_packed("attention_kv_cache_empty")
+def _is_empty(cache):
+    return not cache.sequences
+
+
+@_packed("attention_kv_cache_get_num_available_pages")
+def _num_available_pages(cache):
+    return cache.num_free_pages()
+
+
+@_packed("attention_kv_cache_get_total_sequence_length")
+def _total_length(cache):
+    return sum(sequence.length for sequence in cache.sequences.values())
+
+
+@_packed("attention_kv_cache_debug_get_kv")
+def _get_kv(cache, seq_id, begin, end, keys, values):
+    for tensor, part in ((keys, 0), (values, 1)):
+        tensor.copyfrom(_numpy().stack([layer[part][begin:end] for layer in cache.sequence(seq_id).layers]))
+
+
+# ---- A cache of one sequence, whose layers are caches of their own
+
+
+class _Rows:
+    """Rows that are added one after the other; `place` is where the next one goes in a window."""
+
+    def __init__(self, data, count):
+        self.data, self.count, self.place = data, count, count
+
+    def reserve(self, count):
+        size = len(self.data)
+        if count > size:
+            self.data = _numpy().concatenate([self.data, _numpy().zeros_like(self.data, shape=(
+                max(count, 2 * size) - size, *self.data.shape[1:]))])
+
+    def override(self, value, size, num_sinks):
+        """Writes rows over the oldest ones of a window; the first ones, the sinks, stay."""
+        value = _numpy().asarray(value)
+        if len(value) > size - num_sinks:
+            raise ValueError(f"{len(value)} rows do not fit into a window of {size} with {num_sinks} sinks")
+        self.reserve(size)
+        first = min(len(value), size - self.place)
+        self.data[self.place:self.place + first] = value[:first]
+        self.count = min(self.count + len(value), size)
+        self.place += first
+        if first < len(value):
+            self.data[num_sinks:num_sinks + len(value) - first] = value[first:]
+            self.place = num_sinks + len(value) - first
+        return self
+
+
+@_packed("attention_kv_cache_create")
+def _create_rows(data, shape, count):
+    np = _numpy()
+    data = np.asarray(data)
+    rows = _Rows(np.zeros(tuple(shape), data.dtype), count)
+    if count:
+        rows.data[:count] = data[:count]
+    return rows
+
+
+@_packed("attention_kv_cache_append")
+def _append_rows(rows, value):
+    value = _numpy().asarray(value)
+    rows.reserve(rows.count + len(value))
+    rows.data[rows.count:rows.count + len(value)] = value
+    rows.count += len(value)
+    rows.place = rows.count
+    return rows
+
+
+@_packed("attention_kv_cache_update")
+def _update_rows(rows, value):
+    value = _numpy().asarray(value)
+    rows.reserve(len(value))
+    rows.data[:len(value)] = value
+    rows.count = rows.place = len(value)
+    return rows
+
+
+@_packed("attention_kv_cache_view")
+def _view_rows(rows, shape=None):
+    shape = (rows.count, *rows.data.shape[1:]) if shape is None else tuple(shape)
+    if shape[0] != rows.count:
+        raise ValueError(f"the cache has {rows.count} rows, not {shape[0]}")
+    return array(rows.data[:rows.count].reshape(shape))
+
+
+@_packed("attention_kv_cache_window_override")
+def _override_rows(rows, value, size):
+    return rows.override(value, size, 0)
+
+
+@_packed("attention_kv_cache_window_override_with_sinks")
+def _override_rows_with_sinks(rows, value, size, num_sinks):
+    return rows.override(value, size, num_sinks)
+
+
+@_packed("attention_kv_cache_array_popn")
+def _pop_rows(caches, count):
+    for rows in caches:
+        rows.count -= count
+        rows.place = rows.count
+
+
+@_packed("attention_kv_cache_array_clear")
+def _clear_rows(caches):
+    for rows in caches:
+        rows.count = rows.place = 0
+
+
+# ---- Parameters by name
+
+_parameters = {}
+
+
+@_packed("ndarray_cache.load")
+@_packed("tensor_cache.load")
+def _load_parameters(path, device_type=1, device_id=0):
+    from ..runtime import Device
+    from ..tvmjs import load_ndarray_cache
+
+    _parameters.update(load_ndarray_cache(path, Device(device_type, device_id))[0])
+
+
+@_packed("ndarray_cache.get")
+@_packed("tensor_cache.get")
+def _get_parameter(name):
+    return _parameters.get(name)
+
+
+@_packed("ndarray_cache.update")
+@_packed("tensor_cache.update")
+def _update_parameter(name, value, override=False):
+    if name in _parameters and not override:
+        raise ValueError(f"the parameter {name} is in the cache already")
+    _parameters[name] = value if isinstance(value, NDArray) else array(value)
+
+
+@_packed("ndarray_cache.remove")
+@_packed("tensor_cache.remove")
+def _remove_parameter(name):
+    _parameters.pop(name, None)
+
+
+@_packed("ndarray_cache.clear")
+@_packed("tensor_cache.clear")
+def _clear_parameters():
+    _parameters.clear()
+
+
+@_packed("param_array_from_cache")
+def _parameters_of(prefix, count):
+    """The parameters PREFIX_0, PREFIX_1, ...: so many, or as many as there are."""
+    names = [f"{prefix}_{index}" for index in range(len(_parameters) if count < 0 else count)]
+    if count < 0:
+        names = [name for name in names if name in _parameters]
+    return _parameters_by_name(names)
+
+
+@_packed("param_array_from_cache_by_name")
+@_packed("param_array_from_cache_by_name_unpacked")
+def _parameters_by_name(*names):
+    names = names[0] if len(names) == 1 and not isinstance(names[0], str) else names
+    missing = [name for name in names if name not in _parameters]
+    if missing:
+        raise ValueError(f"the cache has no parameter {missing[0]}")
+    return tuple(_parameters[name] for name in names)

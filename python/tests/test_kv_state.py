@@ -1,0 +1,179 @@
+"""What the virtual machine keeps between calls: caches of keys and values, parameters, objects of Python."""
+import numpy as np
+import pytest
+
+import iropt
+from iropt import packed, relax, runtime, tvmjs
+from iropt.relax.frontend import nn
+from iropt.relax.frontend.nn.llm import kv_cache
+from iropt.script import ir as I, relax as R
+
+H_Q, H_KV, D, THETA = 4, 2, 8, 100
+
+
+def builtin(name, *args):
+    return packed.get_global_func("vm.builtin." + name)(*args)
+
+
+def rotated(data, positions):
+    half = D // 2
+    angles = np.array(positions)[:, None] / THETA ** (np.arange(half) / half)
+    cos, sin = (np.concatenate([part, part], 1)[:, None, :] for part in (np.cos(angles), np.sin(angles)))
+    return data * cos + np.concatenate([-data[..., half:], data[..., :half]], -1) * sin
+
+
+def attention(qkv, positions, new, seen=None):
+    """The results for the last `new` of tokens, which see those before them, or those that `seen` has."""
+    q, k, v = np.split(qkv.astype("float64"), [H_Q, H_Q + H_KV], axis=1)
+    q, k = rotated(q, positions), rotated(k, positions)
+    k, v = (np.repeat(part, H_Q // H_KV, 1) for part in (k, v))
+    scores = np.einsum("qhd,khd->hqk", q, k) / D ** 0.5
+    seen = np.tril(np.ones((len(q), len(q)), bool)) if seen is None else seen
+    weights = np.exp(np.where(seen, scores, -np.inf))
+    return np.einsum("hqk,khd->qhd", weights / weights.sum(-1, keepdims=True), v)[-new:]
+
+
+def machine(mode, **newer):
+    class Model(nn.Module):
+        def forward(self, qkv: nn.Tensor, cache: kv_cache.PagedKVCache):
+            scale = {"sm_scale": D ** -0.5} if newer else {}
+            return cache.attention_with_fused_qkv(0, qkv, H_Q, **scale), cache
+
+        def create(self, batch, total, chunk, page, window):
+            sizes = {"qk_head_dim": D, "v_head_dim": D, **newer} if newer else {"head_dim": D}
+            return kv_cache.TIRPagedKVCache(
+                max_batch_size=batch, max_total_seq_len=total, prefill_chunk_size=chunk, page_size=page,
+                support_sliding_window=window, layer_partition=relax.ShapeExpr([0, 1]), num_hidden_layers=1,
+                num_attention_heads=H_Q, num_key_value_heads=H_KV, rope_mode=mode, rope_scale=1, rope_theta=THETA, rope_scaling={},
+                rope_ext_factors=relax.PrimValue(0), rotary_dim=D, dtype="float32", target=None, **sizes)
+
+    spec = {"forward": {"qkv": nn.spec.Tensor([1, "n", H_Q + 2 * H_KV, D], "float32"),
+                        "cache": nn.spec.Object(kv_cache.PagedKVCache), "$": {"effect_mode": "none"}},
+            "create": {name: int for name in ("batch", "total", "chunk", "page", "window")} | {"$": {"effect_mode": "none"}}}
+    mod, _ = Model().export_tvm(spec)
+    return relax.VirtualMachine(relax.build(mod, "llvm"), runtime.cpu())
+
+
+@pytest.mark.parametrize("mode", list(kv_cache.RopeMode)[1:])
+@pytest.mark.parametrize("newer", [{}, {"attn_kind": "mha"}])
+def test_cache_in_pages(mode, newer):
+    vm = machine(mode, **newer)
+    cache = vm["create"](*(runtime.ShapeTuple([size]) for size in (2, 64, 32, 4, 0)))
+    data = np.random.RandomState(0).randn(2, 8, H_Q + 2 * H_KV, D).astype("float32")
+
+    def step(tokens, parents=None):
+        """Runs a step of {sequence: tokens}; the results by sequence."""
+        lengths = [len(rows) for rows in tokens.values()]
+        builtin("kv_state_begin_forward", cache, runtime.ShapeTuple(tokens), runtime.ShapeTuple(lengths), *parents or [])
+        rows = np.concatenate([rows for rows in tokens.values()])[None]
+        result, same = vm["forward"](runtime.array(rows), cache)
+        builtin("kv_state_end_forward", cache)
+        assert same is cache
+        return dict(zip(tokens, np.split(result.numpy()[0], np.cumsum(lengths)[:-1])))
+
+    for seq in (0, 7):
+        builtin("kv_state_add_sequence", cache, seq)
+    found = step({0: data[0, :5], 7: data[1, :3]})
+    np.testing.assert_allclose(found[0], attention(data[0, :5], range(5), 5), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found[7], attention(data[1, :3], range(3), 3), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(step({0: data[0, 5:6]})[0], attention(data[0, :6], range(6), 1), rtol=1e-4, atol=1e-5)
+    assert builtin("attention_kv_cache_get_total_sequence_length", cache) == 9
+    assert builtin("attention_kv_cache_get_num_available_pages", cache) == 17 - 3
+    builtin("kv_state_popn", cache, 0, 2)
+    builtin("kv_state_remove_sequence", cache, 7)
+    builtin("kv_state_fork_sequence", cache, 0, 8)
+    rest = np.concatenate([data[0, :4], data[1, 4:7]])
+    np.testing.assert_allclose(step({8: data[1, 4:7]})[8], attention(rest, range(7), 3), rtol=1e-4, atol=1e-5)
+    # A root with two children, which have the same position and do not see each other; the second one stays.
+    found = step({0: data[1, 4:7]}, [runtime.ShapeTuple([-1, 0, 0])])[0]
+    seen = np.tril(np.ones((7, 7), bool))
+    seen[6, 5] = False
+    np.testing.assert_allclose(found, attention(rest, [0, 1, 2, 3, 4, 5, 5], 3, seen), rtol=1e-4, atol=1e-5)
+    assert builtin("attention_kv_cache_get_query_positions", cache).numpy().tolist() == [4, 5, 5]
+    builtin("attention_kv_cache_commit_accepted_token_tree_nodes", cache, runtime.ShapeTuple([0]), runtime.ShapeTuple([2]))
+    rest = np.concatenate([data[0, :4], data[1, 4:5], data[1, 6:8]])
+    np.testing.assert_allclose(step({0: data[1, 7:8]})[0], attention(rest, range(7), 1), rtol=1e-4, atol=1e-5)
+    keys, values = (runtime.empty((1, 7, H_KV, D)) for _ in range(2))
+    builtin("attention_kv_cache_debug_get_kv", cache, 0, 0, 7, keys, values)
+    np.testing.assert_array_equal(values.numpy()[0], rest[:, H_Q + H_KV:])
+    with pytest.raises(ValueError, match="cannot be found"):
+        builtin("kv_state_popn", cache, 5, 1)
+    with pytest.raises(ValueError, match="2 sequences already"):
+        builtin("kv_state_add_sequence", cache, 9)
+    builtin("kv_state_clear", cache)
+    assert builtin("attention_kv_cache_empty", cache)
+
+
+def test_cache_of_rows():
+    cache = builtin("attention_kv_cache_create", np.full((1, 2), 5, "int32"), runtime.ShapeTuple([2, 2]), 1)
+    for value in range(3):
+        cache = builtin("attention_kv_cache_append", cache, np.full((1, 2), value, "int32"))
+    assert builtin("attention_kv_cache_view", cache, runtime.ShapeTuple([4, 2])).numpy()[:, 0].tolist() == [5, 0, 1, 2]
+    cache = builtin("attention_kv_cache_create", np.zeros((4, 1), "int32"), runtime.ShapeTuple([4, 1]), 0)
+    for value in range(7):
+        builtin("attention_kv_cache_window_override_with_sinks", cache, np.full((1, 1), value, "int32"), 4, 1)
+    assert builtin("attention_kv_cache_view", cache).numpy()[:, 0].tolist() == [0, 4, 5, 6]
+
+
+@pytest.mark.parametrize("encode", ["raw", "f32-to-bf16"])
+def test_parameters_in_files(tmp_path, encode):
+    params = {"p_0": np.arange(3, dtype="int32"), "p_1": np.array([1.0, 1 / 3, -2e30], "float32")}
+    tvmjs.dump_ndarray_cache(params, str(tmp_path), encode, {"about": 1})
+    tvmjs.dump_ndarray_cache({"p_2": np.ones((2, 2), "float16")}, str(tmp_path), encode, update_if_exists=True)
+    builtin("ndarray_cache.load", str(tmp_path), 1, 0)
+    found = [tensor.numpy() for tensor in builtin("param_array_from_cache", "p", -1)]
+    assert [(array.dtype, array.shape) for array in found] == [("int32", (3,)), ("float32", (3,)), ("float16", (2, 2))]
+    np.testing.assert_allclose(found[1], params["p_1"], rtol=0 if encode == "raw" else 4e-3)
+    assert tvmjs.load_ndarray_cache(str(tmp_path))[1]["about"] == 1
+    builtin("ndarray_cache.clear")
+    with pytest.raises(ValueError, match="no parameter p_0"):
+        builtin("param_array_from_cache_by_name", "p_0")
+
+
+def test_objects_and_functions_of_python_in_a_run():
+    @I.ir_module
+    class Module:
+        @R.function(pure=False)
+        def main(x: R.Tensor((2,), "float32"), state: R.Object, f: R.Callable):
+            y = R.call_packed("test.state.add", state, x, sinfo_args=R.Object())
+            z = f(x)
+            return (y, z)
+
+        @R.function(pure=False)
+        def give(x: R.Tensor((2,), "float32")):
+            return R.call_packed("test.state.keep", Module.double, x, sinfo_args=R.Tensor((2,), "float32"))
+
+        @R.function
+        def double(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+            return R.add(x, x)
+
+    packed.register_func("test.state.add", lambda state, x: state.append(x.numpy()) or state, override=True)
+    packed.register_func("test.state.keep", lambda function, x: function(function(x)), override=True)
+
+
+    class Box:
+        def __init__(self):
+            self.rows = []
+
+        def append(self, row):
+            self.rows.append(row)
+
+    box, x = Box(), np.array([1, 2], "float32")
+    same, z = iropt.run(Module, "main", x, box, lambda value: runtime.array(value.numpy() * 3))
+    assert same is box and box.rows[0].tolist() == [1, 2]
+    assert z.numpy().tolist() == [3, 6]
+    assert iropt.run(Module, "give", x).numpy().tolist() == [4, 8]
+
+
+def test_packed_functions_write_to_tensors_of_the_caller():
+    @I.ir_module
+    class Module:
+        @R.function(pure=False)
+        def main(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):
+            z = R.call_packed("test.state.write", x, y, sinfo_args=R.Tensor((2,), "float32"))
+            return y
+
+    packed.register_func("test.state.write", lambda x, y: y.copyfrom(x.numpy() + 1) and None, override=True)
+    x, y = runtime.array(np.array([1, 2], "float32")), runtime.array(np.zeros(2, "float32"))
+    iropt.run(Module, "main", x, y)
+    assert y.numpy().tolist() == [2, 3]
