@@ -16,7 +16,7 @@ from ._core import native
 MODULES = ("iropt", "iropt.arith", "iropt.dlight", "iropt.dlight.analysis", "iropt.dlight.base", "iropt.dlight.cpu",
            "iropt.dlight.gpu", "iropt.dlight.rules", "iropt.executable", "iropt.instrument", "iropt.ir", "iropt.ir.instrument",
            "iropt.ir.transform", "iropt.packed", "iropt.relax", "iropt.relax.analysis", "iropt.relax.backend",
-           "iropt.relax.block_builder", "iropt.relax.dpl", "iropt.relax.expr_functor", "iropt.relax.fusion_pattern", "iropt.relax.op",
+           "iropt.relax.block_builder", "iropt.relax.dpl", "iropt.relax.expr", "iropt.relax.expr_functor", "iropt.relax.fusion_pattern", "iropt.relax.op",
            "iropt.relax.transform", "iropt.relax.vm_build", "iropt.relay", "iropt.running", "iropt.runtime", "iropt.script",
            "iropt.target", "iropt.te", "iropt.tir", "iropt.tir.analysis", "iropt.tir.functor", "iropt.tir.ir_builder",
            "iropt.tir.schedule", "iropt.tir.stmt_functor", "iropt.tir.transform", "iropt.topi", "iropt.topi.image",
@@ -71,7 +71,7 @@ def _signature(function, is_method):
             name = parameter.name
             annotated = name if is_method and not parts else f"{name}: Any"
             default = parameter.default
-            if default is inspect.Parameter.empty:
+            if default is inspect.Parameter.empty or annotated == name:
                 parts.append(annotated)
             else:
                 known = default is None or type(default) in (bool, int, float, str)
@@ -108,6 +108,15 @@ def _attributes(cls):
     return [name for name in dict.fromkeys(names) if not name.startswith("_") and name not in vars(cls)]
 
 
+def _members(cls):
+    """What a class has itself, or from bases that are private."""
+    found = {}
+    for base in cls.__bases__:
+        if base.__name__.startswith("_"):
+            found.update(_members(base))
+    return {**found, **vars(cls)}
+
+
 def _is_shown(member):
     return not member.startswith("_") or (member.startswith("__") and member.endswith("__"))
 
@@ -119,8 +128,9 @@ def _class(name, cls):
     fields = _fields(cls)
     lines += [f"    {field}: {_type(type_name)}" for field, type_name in fields]
     lines += [f"    {attribute}: Any" for attribute in _attributes(cls) if attribute not in dict(fields)]
-    for member, value in vars(cls).items():
-        if member in dict(fields) or not _is_shown(member):
+    lines += [f"    {name}: Any" for name in vars(cls).get("__annotations__", {}) if _is_shown(name)]
+    for member, value in _members(cls).items():
+        if member in dict(fields) or not _is_shown(member) or member == "__annotations__":
             continue
         function = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
         if isinstance(value, property):
@@ -130,7 +140,9 @@ def _class(name, cls):
                 lines.append("    @staticmethod")
             result = "None" if member in ("__init__", "__init_subclass__") else "Any"
             is_method = not isinstance(value, staticmethod) or member == "__new__"
-            lines.append(f"    def {member}{_signature(function, is_method)} -> {result}: ...")
+            # Variables are called with the types of results, other expressions with attributes.
+            ignored = "  # type: ignore[override]" if member == "__call__" else ""
+            lines.append(f"    def {member}{_signature(function, is_method)} -> {result}: ...{ignored}")
         elif isinstance(value, (int, str)) and not member.startswith("_"):
             lines.append(f"    {member}: {type(value).__name__}")
     return lines if len(lines) > 1 else [*lines, "    ..."]
@@ -163,7 +175,7 @@ def stub(module_name):
             value = getattr(module, name)
         except AttributeError:
             continue
-        if name in _OWN:
+        if name in _OWN or name == "Any":  # which the stub has of typing
             continue
         if isinstance(value, types.ModuleType):
             parent, _, last = value.__name__.rpartition(".")

@@ -10,7 +10,7 @@ from .packed import get_global_func, register_func, register_global_func  # noqa
 from .runtime import cpu, cuda, device, ext_dev, hexagon, metal, opencl, rocm, vulkan, webgpu  # noqa: F401
 from .tir import const, convert  # noqa: F401
 
-__path__ = []
+__path__: list = []
 
 TVMError = DiagnosticError = InternalError = Error
 nd = runtime

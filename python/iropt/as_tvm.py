@@ -208,7 +208,7 @@ class _Alias(_Module):
 
 
 class _MissingModule(_Module):
-    __all__ = []
+    __all__: list = []
 
     def __call__(self, *args, **kwargs):
         # A function that has the name of its module.
@@ -347,7 +347,7 @@ def install(version=None):
             raise Error(f"unknown version of TVM '{version}': expected one of {', '.join(_versions())}")
         _chosen_version = version
     sys.meta_path.insert(0, _Finder())
-    import tvm  # noqa: F401
+    import tvm  # type: ignore[import]  # noqa: F401
 
 
 def main():

@@ -83,6 +83,6 @@ def check(before, after, *, input_shapes=None, symbols=None, seed=0, rtol=None, 
 
 
 def _proto(contents):
-    import onnx
+    import onnx  # type: ignore[import]
 
     return onnx.ModelProto.FromString(contents)

@@ -148,7 +148,7 @@ class IRModule:
     def __eq__(self, other):
         return self is other or (isinstance(other, IRModule) and _structural_equal(self, other))
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __getattr__(self, name):
         if name.startswith("_"):

@@ -2,7 +2,7 @@
 from .._core import native
 from .base import DictAttrs
 
-_ATTRS = {}
+_ATTRS: dict = {}
 
 
 def register_op_attr(op_name, attr_key, value=None, level=10):

@@ -47,3 +47,8 @@ def __getattr__(name):
     if name in _PACKAGES:
         return importlib.import_module("." + name, __name__)
     return getattr(op, name)
+
+
+def __dir__():
+    return sorted({*globals(), *_RUNNING, *_PACKAGES, "BasePyModule", "DataflowBlockRewrite", "ExecBuilder",
+                   *(name for name in dir(op) if not name.startswith("_"))})

@@ -98,8 +98,8 @@ class _DType(str):
     dtype = property(str)
 
 
-_dtype_of_tensor = TensorStructInfo.dtype
-TensorStructInfo.dtype = property(lambda self: _DType(_dtype_of_tensor.__get__(self)))
+_dtype_of_tensor = vars(TensorStructInfo)["dtype"]
+setattr(TensorStructInfo, "dtype", property(lambda self: _DType(_dtype_of_tensor.__get__(self))))
 
 
 def _vdevice(vdevice):
@@ -285,7 +285,7 @@ class Tuple(Expr):
         return iter(self.fields)
 
 
-_fields_of_tuple = Tuple.fields
+_fields_of_tuple = vars(Tuple)["fields"]
 
 
 @node("TupleGetItem")
@@ -340,7 +340,7 @@ def show_scalars_bare(bare):
         setattr(cls, name, property(lambda self, field=field: without_values(field.__get__(self))) if bare else field)
 
 
-_args_of_call = Call.args
+_args_of_call = vars(Call)["args"]
 
 
 @node("ShapeExpr")
@@ -422,6 +422,7 @@ class Binding(Part):
     """A variable and its value."""
 
     __slots__ = ()
+    var: Var
 
 
 @node("VarBinding")

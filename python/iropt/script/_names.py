@@ -87,7 +87,7 @@ for _name, _symbol in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floo
     setattr(Name, f"__r{_name}__", _operation(_symbol, True))
 for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
     setattr(Name if _name in ("lt", "le", "gt", "ge") else Expression, f"__{_name}__", _operation(_symbol))
-Name.__neg__ = lambda self: Expression(f"(-{_text(self)})")
+setattr(Name, "__neg__", lambda self: Expression(f"(-{_text(self)})"))
 
 
 def has_text(values):

@@ -7,7 +7,7 @@ from .._core import Array, Node, native
 from ..tir.expr import EqualOp, NotEqualOp, ProducerLoad, _Operators
 
 # Tensors by the number of the node that loads of them refer to.
-_TENSORS = weakref.WeakValueDictionary()
+_TENSORS: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 # Tensors whose loads are in no operation yet: nothing else may keep them.
 _READ = collections.OrderedDict()
 _MAX_READ = 1024

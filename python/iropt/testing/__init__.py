@@ -197,24 +197,27 @@ class CompareBeforeAfter:
             if not hasattr(cls, "_transform_orig"):
                 cls._transform_orig = transform
 
-            def inner(self, _transform_orig):
+            def of_fixture(self, _transform_orig):
                 del self
                 return apply(_transform_orig)
 
-        elif isinstance(transform, Pass):
+            return pytest.fixture(of_fixture)
 
-            def inner(self):
+        if isinstance(transform, Pass):
+
+            def of_pass(self):
                 del self
                 return apply(transform)
 
-        elif cls._is_method(transform):
+            return pytest.fixture(of_pass)
 
-            def inner(self):
+        if cls._is_method(transform):
+
+            def of_method(self):
                 return apply(transform(self))
 
-        else:
-            raise TypeError("Expected transform to be a pass, or a method that returns one")
-        return pytest.fixture(inner)
+            return pytest.fixture(of_method)
+        raise TypeError("Expected transform to be a pass, or a method that returns one")
 
     @staticmethod
     def _is_method(func):

@@ -137,7 +137,7 @@ class Trace:
     def __eq__(self, other):
         return isinstance(other, Trace) and self.as_json() == other.as_json()
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 _LETTERS = {"BlockRV": "b", "LoopRV": "l"}

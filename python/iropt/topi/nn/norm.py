@@ -2,7 +2,7 @@
 from ... import te, tir
 from .. import tag, utils
 from ..broadcast import add, divide, multiply, subtract
-from ..elementwise import cast, sqrt
+from ..elementwise import cast, sqrt  # type: ignore[attr-defined]
 from ..reduction import sum as topi_sum
 from ..transform import reshape
 

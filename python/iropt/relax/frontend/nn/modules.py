@@ -68,14 +68,14 @@ class _Conv(Module):
     """What convolutions have in common: sizes of the window, and a weight of (out, in / groups, *window)."""
 
     _dims = 0
-    _layout = None
+    _layout = ""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, dtype=None,
                  data_layout=None):
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size = [kernel_size] * self._dims if isinstance(kernel_size, int) else kernel_size
         self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
-        self.data_layout = data_layout or self._layout
+        self.data_layout = data_layout or self._layout or None
         taken = in_channels // groups if isinstance(in_channels, int) else tir.floordiv(in_channels, groups)
         self.weight = Parameter([out_channels, taken, *self.kernel_size], dtype)
         self.bias = _bias(bias, out_channels, dtype)

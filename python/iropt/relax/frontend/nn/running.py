@@ -1,6 +1,7 @@
 """Methods of modules as functions: what `Module.jit` returns."""
-from ... import VirtualMachine, build
 from .... import runtime
+from ....executable import VirtualMachine
+from ....executable import build_relax as build
 from . import spec as _spec
 
 
@@ -52,7 +53,7 @@ def _to_runtime(arg, spec):
 
 
 def _to_torch(value):
-    import torch
+    import torch  # type: ignore[import]
 
     if isinstance(value, (tuple, list)):
         return [_to_torch(item) for item in value]

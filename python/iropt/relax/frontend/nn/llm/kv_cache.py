@@ -149,7 +149,7 @@ class _CreatedCache(PagedKVCache):
     Newer versions say what layers store (attn_kind), and the sizes of keys and values apart.
     """
 
-    _function = None
+    _function = ""
 
     def __init__(self, max_batch_size, max_total_seq_len, prefill_chunk_size, page_size, support_sliding_window,
                  layer_partition, num_hidden_layers, num_attention_heads, num_key_value_heads, head_dim=None, rope_mode=1,
