@@ -1,4 +1,6 @@
 """Visitors and mutators of Relax in Python."""
+import functools
+
 from .. import _core, ir
 from .._core import native
 from .expr import (BindingBlock, Call, Constant, DataflowBlock, DataflowVar, DataTypeImm, ExternFunc, Function, If, MatchCast,
@@ -13,6 +15,12 @@ _METHODS = {
 }
 
 
+@functools.lru_cache(maxsize=None)
+def _method_of(cls):
+    """The name of the method for a class of expressions, or for one that it is made from."""
+    return next((_METHODS[base] for base in cls.__mro__ if base in _METHODS), None)
+
+
 def visitor(cls):
     """Marks a class as a visitor; PyExprVisitor needs nothing else. `_cls` is the class, which others inherit of."""
     cls._cls = cls
@@ -25,7 +33,7 @@ mutator = visitor
 class _Functor:
     def visit_expr(self, expr):
         """Calls the method for the kind of the expression."""
-        method = next((_METHODS[cls] for cls in type(expr).__mro__ if cls in _METHODS), None)
+        method = _method_of(type(expr))
         if method is None:
             return expr if isinstance(self, PyExprMutator) else None
         return getattr(self, method)(expr)
