@@ -19,6 +19,7 @@ from ._script_sources import caller, environment, in_module_class, source_of_cla
 PREFIXES = {"I": "I", "R": "R", "T": "T"}
 _DECORATORS = {"ir_module": "I.ir_module", "function": "R.function", "prim_func": "T.prim_func", "macro": None}
 _EMIT = "__emit_te__"
+_CALL = "__relax_call"
 _DROPPED_ARGUMENTS = {"check_well_formed", "tracked", "s_tir"}
 
 
@@ -217,6 +218,17 @@ class _Substitution(ast.NodeVisitor):
         self.replace(node, f"T.{value.dtype}({value.value!r})")
         return True
 
+    def node_of_call(self, node):
+        """Lets Python make the node of relax.Call(operator, operands), which scripts do not have."""
+        from . import relax
+
+        if not isinstance(node.func, ast.Attribute) or node.func.attr != "Call" or self.value(node.func) is not relax.Call:
+            return False
+        self.env[_CALL] = relax.Call
+        callee = ast.copy_location(ast.Name(id=_CALL, ctx=ast.Load()), node)
+        self.foreign(ast.copy_location(ast.Call(func=callee, args=node.args, keywords=node.keywords), node))
+        return True
+
     def emit_te(self, node):
         """Lets Python make the PrimFunc of R.emit_te(function, ...), and the call of it that is read in its place."""
         if not isinstance(node.func, ast.Attribute) or node.func.attr != "emit_te":
@@ -238,7 +250,7 @@ class _Substitution(ast.NodeVisitor):
             for child in ast.iter_child_nodes(node):
                 self.child(child)
             return
-        if isinstance(node, ast.Call) and (self.constant(node) or self.emit_te(node)):
+        if isinstance(node, ast.Call) and (self.constant(node) or self.emit_te(node) or self.node_of_call(node)):
             return
         kind = self.kind(node)
         if kind == self.CAPTURED:

@@ -36,6 +36,7 @@ _ALIASES = {
     "iropt.relax.block_builder": ["relax.block_builder"],
     "iropt.relax.testing": ["relax.testing"],
     "iropt.relax.testing.nn": ["relax.testing.nn"],
+    "iropt.relax.testing.transform": ["relax.testing.transform"],
     "iropt.relax.testing.vm": ["relax.testing.vm"],
     "iropt.relax.testing.ast_printer": ["relax.testing.ast_printer"],
     "iropt.relax.testing.runtime_builtin": ["relax.testing.runtime_builtin"],

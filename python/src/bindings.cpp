@@ -12,6 +12,7 @@
 #include "make_node.h"
 #include "module.h"
 #include "node.h"
+#include "operators.h"
 #include "passes.h"
 #include "patterns.h"
 #include "running.h"
@@ -49,6 +50,7 @@ PYBIND11_MODULE(_iropt, m) {
   iropt::python::AddModuleType(m);
   iropt::python::AddPasses(m);
   iropt::python::AddGraphBuilding(m);
+  iropt::python::AddOperators(m);
   iropt::python::AddAnalyses(m);
   iropt::python::AddIterMaps(m);
   iropt::python::AddPatterns(m);

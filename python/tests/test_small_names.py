@@ -334,7 +334,7 @@ def test_attributes_of_own_operators():
 
     assert own(1) == 1
     with pytest.raises(NotImplementedError, match="relax.add"):
-        ir.register_op_attr("relax.add", "FLegalize", own)
+        ir.register_op_attr("relax.add", "FPurity", own)
 
 
 def test_substitution_keeps_buffers_one():

@@ -384,10 +384,30 @@ class Op(RelaxExpr):
 
     @staticmethod
     def get(name):
+        from . import op_attrs
+
         try:
-            return make("Op", name=name)
+            return make("Op", name=op_attrs.full_name(name))
         except KeyError as error:
             raise AttributeError(str(error)) from None
+
+    def get_attr(self, attr_name):
+        """An attribute that a program has registered, or the function that infers the type of a call of the operator; or None."""
+        from . import op_attrs
+
+        return op_attrs.attr_of(self.name, attr_name)
+
+    def set_attr(self, attr_name, value, plevel=10):
+        """Registers an attribute, or replaces the one that was registered."""
+        from . import op_attrs
+
+        op_attrs.register_op_attr(self.name, attr_name, value, plevel)
+
+    def reset_attr(self, attr_name):
+        """Forgets an attribute that was registered."""
+        from . import op_attrs
+
+        op_attrs.forget(self.name, attr_name)
 
     def script(self, **_):
         return self.name

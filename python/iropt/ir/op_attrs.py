@@ -1,24 +1,107 @@
 """Attributes of operators that programs register, and nodes that they describe devices with."""
+import functools
+
 from .._core import native
 from .base import DictAttrs
 
 _ATTRS: dict = {}
+_added: set = set()  # operators of programs that the library has
+_PREFIX = "relax."
+
+
+def _own_name(op_name):
+    """The name of an operator of a program without the prefix that it has in the library."""
+    return op_name.removeprefix(_PREFIX) if op_name.removeprefix(_PREFIX) in _ATTRS else op_name
+
+
+@functools.lru_cache(maxsize=None)
+def _known():
+    return {row["name"] for row in native.op_table()}
 
 
 def register_op_attr(op_name, attr_key, value=None, level=10):
-    """Notes an attribute of an operator of the program's own; a decorator if no value is given.
+    """Registers an attribute of an operator; a decorator if no value is given.
 
-    Passes do not look at such attributes, so that operators of the library can't be given any.
+    An operator of the program's own is one of Relax: FInferStructInfo is its type rule, of calls of variables, or of shapes and
+    numbers that its operands are; FPurity says that it has no effects, FLegalize what LegalizeOps makes of a call, FNormalize
+    what a call has to be. Operators of the library can be given FLegalize.
     """
     del level
-    if any(row["name"] == op_name for row in native.op_table()):
-        raise NotImplementedError(f"register_op_attr for {op_name} is not a part of iropt: passes use the table of operators")
+    own = _own_name(op_name)
+    if own in _known() and attr_key != "FLegalize":
+        raise NotImplementedError(f"register_op_attr of {attr_key} for {op_name} is not a part of iropt: passes use the table of "
+                                  "operators")
 
     def register(attr):
-        _ATTRS.setdefault(op_name, {})[attr_key] = attr
+        _ATTRS.setdefault(own, {})[attr_key] = attr
         return attr
 
     return register if value is None else register(value)
+
+
+def forget(op_name, attr_key):
+    """Forgets an attribute of an operator."""
+    _ATTRS.get(_own_name(op_name), {}).pop(attr_key, None)
+
+
+def attr_of(op_name, attr_key):
+    """An attribute that was registered, or what infers the type of a call; None if there is neither."""
+    found = _ATTRS.get(_own_name(op_name), {}).get(attr_key)
+    if found is None and attr_key == "FInferStructInfo" and op_name in _known():
+        return lambda call, context: native.infer_type(call, None)
+    return found
+
+
+def full_name(op_name):
+    """The name of an operator in the library, to which one of the program is added."""
+    own = _own_name(op_name)
+    if own in _added:
+        return _PREFIX + own
+    if own in _known() or "FInferStructInfo" not in _ATTRS.get(own, {}):
+        return op_name
+    native.set_type_rule(_infer)
+    native.add_op(own, bool(_ATTRS[own].get("FPurity", False)))
+    _added.add(own)
+    return _PREFIX + own
+
+
+def _infer(op_name, types):
+    """The type of a call by the rule of the program, of operands of which only the types are known."""
+    from .. import relax
+    from .base import Op
+
+    rule = attr_of(op_name, "FInferStructInfo")
+    if rule is None:
+        raise ValueError("the operator has no type rule any longer")
+
+    def operand(index, info):
+        if isinstance(info, relax.ShapeStructInfo) and info.known:
+            return relax.ShapeExpr(info.values)
+        if isinstance(info, relax.PrimStructInfo) and info.value is not None:
+            return relax.PrimValue(info.value)
+        return relax.Var(f"arg{index}", info)
+
+    call = relax.Call(Op.get(op_name), [operand(index, info) for index, info in enumerate(types)])
+    return rule(call, relax.BlockBuilder())
+
+
+def functions_of(attr_key):
+    """The functions that were registered under a key, by the names of operators in the library."""
+    return {name if name in _known() else _PREFIX + name: attrs[attr_key] for name, attrs in _ATTRS.items() if attr_key in attrs}
+
+
+def is_used(attr_key):
+    """Returns whether an operator has an attribute of a key."""
+    return any(attr_key in attrs for attrs in _ATTRS.values())
+
+
+def normalized(call, builder):
+    """What a call has to be, by the function FNormalize of its operator; other expressions stay."""
+    from .base import Op
+
+    op = getattr(call, "op", None)
+    rule = attr_of(op.name, "FNormalize") if _ATTRS and isinstance(op, Op) else None
+    return call if rule is None else rule(builder, call)
 
 
 class MemoryInfo:

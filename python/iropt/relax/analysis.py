@@ -20,6 +20,11 @@ def well_formed(obj, check_struct_info=True):
 
 def _why_ill_formed(obj):
     """The errors of a module or a function as text."""
+    functions = obj.values() if isinstance(obj, ir.IRModule) else [obj]
+    for func in functions:
+        for call in _nodes(func) if ir.op_attrs.is_used("FNormalize") and isinstance(func, Function) else ():
+            if isinstance(call, Call) and ir.op_attrs.normalized(call, None) != call:
+                return f"error: a call of {call.op.name} is not as its function FNormalize makes it: {call}"
     if isinstance(obj, ir.IRModule):
         return obj._module.verify()
     symbol = obj.attrs.get("global_symbol") if isinstance(obj, ir.BaseFunc) and obj.attrs is not None else None

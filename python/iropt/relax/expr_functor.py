@@ -3,6 +3,7 @@ import functools
 
 from .. import _core, ir
 from .._core import native
+from ..ir import op_attrs
 from .expr import (BindingBlock, Call, Constant, DataflowBlock, DataflowVar, DataTypeImm, ExternFunc, Function, If, MatchCast,
                PrimValue, SeqExpr, ShapeExpr, StringImm, Tuple, TupleGetItem, Var, VarBinding)
 
@@ -207,7 +208,7 @@ class PyExprMutator(_Functor):
         return block if same else new
 
     def visit_var_binding_(self, binding):
-        value = self.visit_expr(binding.value)
+        value = op_attrs.normalized(self.visit_expr(binding.value), self.builder_)
         var = self._define(binding.var)
         if value == binding.value and var == binding.var:
             self.builder_._builder.emit_normalized(binding)

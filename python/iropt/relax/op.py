@@ -2,7 +2,7 @@
 import functools
 
 from .. import _newer, ir
-from .._core import native
+from .._core import Node, native
 
 _script_prefix_ = "R"
 
@@ -21,8 +21,9 @@ def _operator(name):
     row = _table()[name]
 
     def call(*args, **kwargs):
-        if any(_is_text(arg) for arg in args):
-            return _text_of_call(call._script_name_, args, kwargs)
+        for arg in args:
+            if not isinstance(arg, Node) and _is_text(arg):
+                return _text_of_call(call._script_name_, args, kwargs)
         if has_index_map:
             args, kwargs = [_index_map(arg) for arg in args], {key: _index_map(arg) for key, arg in kwargs.items()}
         made = native.call_op(name, *args, **_newer.older(kwargs))

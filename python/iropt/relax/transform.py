@@ -47,7 +47,8 @@ def LegalizeOps(customize_legalize_map=None, enable_warning=False, file=""):
 
     enable_warning: warn about operators that stay
     """
-    functions = {name: item for name, item in (customize_legalize_map or {}).items() if callable(item)}
+    customized = {**_ir.op_attrs.functions_of("FLegalize"), **(customize_legalize_map or {})}
+    functions = {name: item for name, item in customized.items() if callable(item)}
     names = {name: item for name, item in (customize_legalize_map or {}).items() if name not in functions}
     legalize = _transform.make("LegalizeOps", {"customize_legalize_map": names, "enable_warning": enable_warning, "file": file})
     if not functions:

@@ -28,7 +28,7 @@ class Tensor(_TensorOp):
 
     def __init__(self, *, _expr):
         info = _expr.struct_info
-        if not isinstance(info, TensorStructInfo) or info.shape is None or isinstance(info.shape, Var):
+        if not isinstance(info, TensorStructInfo) or not info.known:
             raise TypeError(f"expected an expression of a tensor with known dimensions, not of type {info.script()}")
         self._expr = _expr
 
@@ -57,7 +57,7 @@ class Tensor(_TensorOp):
     @property
     def shape(self):
         """The sizes as a list: integers, and expressions of sizes that are not known."""
-        return [int(size.value) if isinstance(size, tir.IntImm) else size for size in self._expr.struct_info.shape.values]
+        return [int(size.value) if isinstance(size, tir.IntImm) else size for size in self._expr.struct_info.dims]
 
     @property
     def ndim(self):
