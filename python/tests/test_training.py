@@ -148,3 +148,42 @@ def test_errors_have_the_types_of_python():
     with pytest.raises(AssertionError, match="it is 7") as caught:
         run(main, numpy.array(7, "int32"))
     assert isinstance(caught.value, iropt.Error)
+
+
+def test_gradients_of_functions_on_tensors():
+    from iropt import te
+    from iropt.relax.training.utils import register_te_gradient, te_gradients
+
+    def product(x, y, k):
+        return te.compute(x.shape, lambda i: x[i] * y[i] * k, "product")
+
+    @register_te_gradient("test_product_grad")
+    def product_grad(adjoint, x, y, k):
+        return [te.compute(x.shape, lambda i: adjoint[i] * other[i] * k) for other in (y, x)]
+
+    def gradients(calls):
+        x, y = (relax.Var(name, relax.TensorStructInfo((3,), "float32")) for name in "xy")
+        builder = relax.BlockBuilder()
+        with builder.function("main", [x, y]):
+            with builder.dataflow():
+                value = x
+                for k in calls:
+                    value = builder.emit(builder.call_te_with_grad(product, value, y, k=k, te_grad_name="test_product_grad",
+                                                                   te_grad_kwargs={"k": k}))
+                loss = builder.emit_output(relax.op.sum(value))
+            builder.emit_func_output(loss)
+        return relax.transform.Gradient("main")(builder.get())
+
+    x, y = numbers(3), numbers(3)
+    try:
+        _, (of_x, of_y) = iropt.run(gradients([2.0]), "main_adjoint", x, y)
+        numpy.testing.assert_allclose(of_x, 2 * y, rtol=1e-5)
+        numpy.testing.assert_allclose(of_y, 2 * x, rtol=1e-5)
+        # Two calls with other numbers have functions of their own.
+        _, (of_x, of_y) = iropt.run(gradients([2.0, 3.0]), "main_adjoint", x, y)
+        numpy.testing.assert_allclose(of_x, 6 * y * y, rtol=1e-5)
+        numpy.testing.assert_allclose(of_y, 12 * x * y, rtol=1e-5)
+    finally:
+        del te_gradients["test_product_grad"]
+    with pytest.raises(iropt.Error, match="no PrimFunc 'test_product_grad'"):
+        gradients([2.0])

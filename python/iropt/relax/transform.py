@@ -1,4 +1,6 @@
 """The passes of the graph level, made from the table of passes: `relax.transform.FoldConstant()`."""
+import sys
+
 from .. import ir as _ir
 from .. import tir as _tir
 from ..ir import transform as _transform
@@ -65,6 +67,33 @@ def LegalizeOps(customize_legalize_map=None, enable_warning=False, file=""):
         return legalize(mutator.builder_.get())
 
     return module_pass(run, opt_level=0, name="LegalizeOps")
+
+
+def Gradient(func_name="main", require_grads=None, target_index=0):
+    """Adds a function that computes the gradients of a scalar result, too.
+
+    func_name: the function, whose body is one dataflow block
+
+    require_grads: the variables, or their names, whose gradients are computed; by default all parameters
+
+    target_index: the number of the scalar among the results
+
+    Gradients of R.call_tir_with_grad are PrimFuncs of the module, or functions that register_te_gradient has registered.
+    """
+    names = [getattr(var, "name_hint", var) for var in (require_grads if isinstance(require_grads, (list, tuple)) else [require_grads])]
+    options = {} if require_grads is None else {"require_grads": names}
+    gradient = _transform.make("Gradient", {"func_name": getattr(func_name, "name_hint", func_name), "target_index": target_index,
+                                            **options})
+
+    training = sys.modules.get("iropt.relax.training.utils")
+    if training is None or not training.te_gradients:
+        return gradient
+
+    def run(mod, ctx):
+        del ctx
+        return gradient(training.add_te_gradients(mod))
+
+    return module_pass(run, opt_level=0, name="Gradient")
 
 
 def UpdateParamStructInfo(sinfo_func):

@@ -1,10 +1,13 @@
 """Appending a loss to a function, and gradients of functions on tensors."""
 from ..._core import Error, native
-from ...ir import GlobalVar
+from ...ir import GlobalVar, Op
 from ...ir.transform import module_pass
 from ...packed import register_func
 from ..block_builder import BlockBuilder
-from ..expr import DataflowBlock, MatchCast, TensorStructInfo, Tuple, Var
+from ..expr import DataflowBlock, Function, MatchCast, TensorStructInfo, Tuple, Var
+from ..expr_functor import PyExprMutator
+from ..op import call_tir_with_grad
+from ..te_call import gen_call_tir_inputs
 from ..utils import copy_with_new_vars, replace_vars
 
 
@@ -105,7 +108,37 @@ def register_te_gradient(te_grad_name, te_grad_func=None):
             return builder.emit_te(func, output_grad, *call_tir_with_grad.args[1], **dict(kwargs.items()),
                                    primfunc_name_hint=te_grad_name)
 
-        register_func("tvm.relax.te_grad._register." + te_grad_name, handler)
+        register_func("tvm.relax.te_grad._register." + te_grad_name, handler, override=True)
+        te_gradients[te_grad_name] = func
         return func
 
     return register(te_grad_func) if te_grad_func is not None else register
+
+
+te_gradients: dict = {}
+
+
+def add_te_gradients(mod):
+    """The module with PrimFuncs of registered functions that its calls name as gradients, which Gradient looks for."""
+    builder = BlockBuilder(mod)
+
+    class Namer(PyExprMutator):
+        """Makes the PrimFuncs, and gives calls their names."""
+
+        def visit_call_(self, op):
+            op = super().visit_call_(op)
+            name = op.attrs.te_grad_name if isinstance(op.op, Op) and op.op.name == "relax.call_tir_with_grad" else None
+            if name not in te_gradients or any(name == known.name_hint for known in mod.get_global_vars()):
+                return op
+            kwargs = dict(op.attrs.te_grad_kwargs.items())
+            adjoint = Var("output_grad", op.struct_info)
+            made, _, _, tir_vars = gen_call_tir_inputs(te_gradients[name], adjoint, *op.args[1], **kwargs)
+            if tir_vars:
+                raise Error(f"the gradient {name} has symbolic sizes that no shape of its arguments gives")
+            known = builder.add_func(made, name).name_hint
+            return op if known == name else call_tir_with_grad(op.args[0], op.args[1], list(op.sinfo_args), known, kwargs, *op.args[2:])
+
+    for name, func in mod.items():
+        if isinstance(func, Function):
+            builder.update_func(name, Namer(mod).visit_expr(func))
+    return builder.get()
