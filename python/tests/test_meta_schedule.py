@@ -109,3 +109,37 @@ def test_tuning_is_a_pass_and_a_pipeline(tmp_path):
     assert len(ms.database.JSONDatabase(work_dir=str(tmp_path))) >= 1
     x, w = (np.random.RandomState(i).rand(64, 64).astype("float32") for i in range(2))
     np.testing.assert_allclose(VirtualMachine(relax.build(mod, "llvm"))["main"](x, w).numpy(), x @ w, rtol=1e-4)
+
+
+def test_pass_tunes_functions_of_some_names(tmp_path):
+    module = iropt.from_source("""
+@I.ir_module
+class Module:
+    @T.prim_func
+    def first(A: T.Buffer((64,)), B: T.Buffer((64,))):
+        for i in range(64):
+            with T.block("B"):
+                v = T.axis.spatial(64, i)
+                B[v] = A[v] + T.float32(1)
+    @T.prim_func
+    def second(A: T.Buffer((64,)), B: T.Buffer((64,))):
+        for i in range(64):
+            with T.block("B"):
+                v = T.axis.spatial(64, i)
+                B[v] = A[v] * T.float32(2)
+    @R.function
+    def main(x: R.Tensor((64,), "float32")):
+        cls = Module
+        y = R.call_tir(cls.first, (x,), out_sinfo=R.Tensor((64,), "float32"))
+        z = R.call_tir(cls.second, (y,), out_sinfo=R.Tensor((64,), "float32"))
+        return z
+""")
+    tune = iropt.relax.transform.MetaScheduleTuneIRMod({}, str(tmp_path), 2, op_names=["second"])
+    with iropt.target.Target("llvm -num-cores=1"):
+        assert iropt.ir.structural_equal(tune(module), module)
+    found = iropt.meta_schedule.database.create(work_dir=str(tmp_path))
+    assert {"second"} == {name for name in ("first", "second") if found.has_workload(module[name])}
+    with iropt.target.Target("cuda"):
+        iropt.relax.transform.MetaScheduleTuneTIR(str(tmp_path), 0)(module)
+    with pytest.raises(ValueError, match="unknown kind"):
+        iropt.meta_schedule.database.create("union")

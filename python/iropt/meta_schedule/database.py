@@ -176,6 +176,16 @@ class JSONDatabase(Database):
                                  record.run_secs, target, json.dumps(record.args_info))
 
 
+def create(kind="json", *args, **kwargs):
+    """A database of a kind: "json" (with the arguments of JSONDatabase) or "memory"."""
+    if kind == "memory":
+        kwargs.pop("module_equality", None)
+        return MemoryDatabase(*args, **kwargs)
+    if kind != "json":
+        raise ValueError(f"unknown kind of database '{kind}': expected json or memory")
+    return JSONDatabase(*args, **kwargs)
+
+
 def make(database, work_dir):
     """The database that a word or an object stands for."""
     if isinstance(database, Database):

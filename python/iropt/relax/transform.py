@@ -161,17 +161,29 @@ def MetaScheduleTuneTIR(work_dir, max_trials_global, max_trials_per_task=None):
     work_dir: the folder of the database, for MetaScheduleApplyDatabase; the module stays as it is.
     max_trials_global, max_trials_per_task: how many candidates are measured.
     """
+    return _tuning("MetaScheduleTuneTIR", None, work_dir, max_trials_global, max_trials_per_task)
+
+
+def MetaScheduleTuneIRMod(params, work_dir, max_trials_global, max_trials_per_task=None, op_names=None):
+    """A pass that does the same as MetaScheduleTuneTIR on the module with constants for parameters of `main`.
+
+    op_names: parts of names; only functions with one of them are tuned.
+    """
+    return _tuning("MetaScheduleTuneIRMod", params, work_dir, max_trials_global, max_trials_per_task, op_names)
+
+
+def _tuning(name, params, work_dir, max_trials_global, *options):
 
     def run(mod, ctx):
         del ctx
         from .. import meta_schedule
         from ..target import Target
 
-        meta_schedule.relax_integration.tune_relax(mod, None, Target.current() or "llvm", work_dir, max_trials_global,
-                                                   max_trials_per_task)
+        if max_trials_global > 0:
+            meta_schedule.relax_integration.tune_relax(mod, params, Target.current() or "llvm", work_dir, max_trials_global, *options)
         return mod
 
-    return module_pass(run, opt_level=0, name="MetaScheduleTuneTIR")
+    return module_pass(run, opt_level=0, name=name)
 
 
 def FewShotTuning(valid_count=1, benchmark=False):
