@@ -34,7 +34,9 @@ class BuildWithCMake(build_ext):
 
     def build_native(self):
         build = os.path.abspath(os.path.join(self.build_temp, "cmake"))
-        subprocess.run(["cmake", "-S", str(ROOT), "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
+        # scripts/setup.sh --demo installs Ninja, and no Make.
+        generator = ["-G", "Ninja"] if shutil.which("ninja") and not os.environ.get("CMAKE_GENERATOR") else []
+        subprocess.run(["cmake", *generator, "-S", str(ROOT), "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
                         "-DIROPT_TESTS=OFF", "-DIROPT_BENCHMARKS=OFF", f"-DIROPT_PYTHON={sys.executable}"], check=True)
         jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(os.cpu_count() or 1)
         subprocess.run(["cmake", "--build", build, "--parallel", jobs, "--target", "iropt_package", "ir-opt"], check=True)

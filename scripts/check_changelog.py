@@ -15,6 +15,7 @@ import sys
 CHANGELOG = "CHANGELOG.md"
 VERSION_HEADER = os.path.join("include", "iropt", "support", "version.h")
 PARTS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+SUMMARY = 12  # lines
 RELEASE = re.compile(r"(\d+)\.(\d+)\.(\d+) - (\d{4}-\d{2}-\d{2})")
 
 
@@ -25,6 +26,26 @@ def check_parts(section, parts):
     if parts != [part for part in PARTS if part in parts]:
         return [f"'{section}' has its parts twice or in another order than {', '.join(PARTS)}"]
     return []
+
+
+def check_summary(section, text):
+    """A section with entries begins with at most SUMMARY lines for those who read no entries."""
+    summary = re.split(r"^### ", text.split("\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0].strip()
+    if "\n- " not in text[text.find("\n### "):]:
+        return []
+    if not summary:
+        return [f"'{section}' has no summary: expected up to {SUMMARY} lines before its first part"]
+    lines = len(summary.splitlines())
+    return [f"the summary of '{section}' has {lines} lines: expected up to {SUMMARY}"] if lines > SUMMARY else []
+
+
+def check_twice(text):
+    seen, twice = set(), []
+    for entry in re.findall(r"^- .*(?:\n  .*)*", text, re.MULTILINE):
+        if entry in seen:
+            twice.append(f"an entry is there twice: {entry.splitlines()[0]}")
+        seen.add(entry)
+    return twice
 
 
 def is_date(text):
@@ -48,14 +69,17 @@ def check_order(releases, version, is_empty):
 
 def check(root):
     with open(os.path.join(root, CHANGELOG), encoding="utf-8") as f:
-        sections = re.split(r"^## ", f.read(), flags=re.MULTILINE)[1:]
+        text = f.read()
+    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
     with open(os.path.join(root, VERSION_HEADER), encoding="utf-8") as f:
         version = tuple(int(n) for n in re.search(r'IROPT_VERSION "(\d+)\.(\d+)\.(\d+)"', f.read()).groups())
     titles = [section.split("\n", 1)[0] for section in sections]
-    problems = [] if titles[:1] == ["Unreleased"] else ["the first section is not 'Unreleased'"]
+    problems = check_twice(text)
+    if titles[:1] != ["Unreleased"]:
+        problems.append("the first section is not 'Unreleased'")
     releases = []
     for title, section in zip(titles, sections):
-        problems += check_parts(title, re.findall(r"^### (.*)$", section, re.MULTILINE))
+        problems += check_parts(title, re.findall(r"^### (.*)$", section, re.MULTILINE)) + check_summary(title, section)
         release = RELEASE.fullmatch(title)
         if release and is_date(release.group(4)):
             releases.append((tuple(int(n) for n in release.groups()[:3]), release.group(4), title))

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Builds the site from the documents, with pages of all passes and flags: build-site/site/index.html.
 
-  site_builder.py [--bin build/bin] [--folder build-site]
+  site_builder.py [--bin build/bin] [--documents build/documents] [--folder build-site]
 
-Needs mkdocs and mkdocs-material, of Debian. The exit code is 1 if mkdocs warns, a link leads nowhere, or docs/primitives.md
-differs from the table of the primitives, and 77 if mkdocs is not installed.
+Needs mkdocs and mkdocs-material, of Debian, and the documents with their tables, which the target `documents` makes. The exit
+code is 1 if mkdocs warns, a link leads nowhere, or docs/primitives.md differs from the table of the primitives, and 77 if
+mkdocs is not installed.
 """
 import argparse
 import html
@@ -30,7 +31,13 @@ NAMES = {"README.md": "index.md", "docs/README.md": "documents.md",
          **{name: name for name in ("INSTALL.md", "CONTRIBUTING.md", "CHANGELOG.md")}}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:\s]+)(#[^)]*)?\)")
 FENCE_WORDS = re.compile(r"^(```\w+) [^\n]*$", re.MULTILINE)
+TABLE = re.compile(r"^<!-- table: \w+ -->$", re.MULTILINE)
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+# A flag in a sentence, with its value.
+FLAG = re.compile(r"(?<![\w.-])(-[A-Za-z][\w-]*(?:=(?:'[^']*'|[^\s,;']*[^\s,;.:)']))?)")
+STYLE = """/* Defaults of options and names of passes stay whole in tables. */
+.md-typeset td code { word-break: normal; }
+"""
 
 
 def read(path):
@@ -96,15 +103,27 @@ class Pages:
         parts[::2] = [LINK.sub(replaced, with_indented_items(part)) for part in parts[::2]]
         return "".join(parts)
 
-    def add_documents(self):
+    def add_documents(self, made):
+        """The documents; those with tables as they are in the folder `made`."""
         documents = sorted(os.listdir(os.path.join(ROOT, "docs")))
         for path in dict.fromkeys([*NAMES, *(f"docs/{name}" for name in documents if name.endswith(".md"))]):
-            self.write(page_of(path), self.with_links_of_site(read(path), path))
+            text = read(path)
+            if TABLE.search(text):
+                text = read(os.path.join(made, os.path.basename(path)))
+            self.write(page_of(path), self.with_links_of_site(text, path))
 
 
-def output_of(*command):
-    environment = {**os.environ, "COLUMNS": "1000"}
+def output_of(*command, columns=1000):
+    environment = {**os.environ, "COLUMNS": str(columns)}
     return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+
+
+def sentences(text):
+    """Text of a help as Markdown, with its flags as code."""
+    parts = FLAG.split(text)
+    parts[::2] = [html.escape(part, quote=False) for part in parts[::2]]
+    parts[1::2] = [f"`{part}`" for part in parts[1::2]]
+    return "".join(parts)
 
 
 def option_rows(text):
@@ -115,12 +134,27 @@ def option_rows(text):
             head, *meaning = option.strip().splitlines()
             name, _, type_name = head.partition("  ")
             words = " ".join(line.strip() for line in meaning)
-            rows.append(f"| `{cell(name)}` | {cell(html.escape(type_name, quote=False))} | {cell(html.escape(words, quote=False))} |\n")
+            rows.append(f"| `{cell(name)}` | {cell(html.escape(type_name, quote=False))} | {cell(sentences(words))} |\n")
     return "".join(rows)
 
 
 def cell(text):
     return text.replace("|", "\\|")
+
+
+def example_part(text):
+    """The example of a pass: what it shows, and modules, which are indented, with lines that say what was run."""
+    out, code = [], []
+    for line in [*text.strip("\n").split("\n"), "end"]:
+        if line.startswith("    ") or (code and not line.strip()):
+            code.append(line[4:])
+            continue
+        if code:
+            module = "\n".join(code).strip("\n")
+            out.append(f"\n```python\n{module}\n```\n\n")
+            code = []
+        out.append(sentences(line.strip()) + "\n")
+    return "".join(out[:-1]).replace("\nafter `", "\nAfter `")
 
 
 def pass_page(name, text, names):
@@ -136,11 +170,11 @@ def pass_page(name, text, names):
 
     prose = re.sub(r"(?:\w+\.)*\w+", linked, html.escape(" ".join(prose.split()), quote=False))
     out = [f"# {name}\n", f"*{html.escape(summary.partition(': ')[2])}*\n", f"{prose}\n",
-           "".join(f"- {html.escape(fact.strip(), quote=False)}\n" for fact in facts.splitlines() if fact.strip())]
+           "".join(f"- {sentences(fact.strip())}\n" for fact in facts.splitlines() if fact.strip())]
     if options:
         out.append(f"## Options\n\n| option and default | type | meaning |\n| --- | --- | --- |\n{option_rows(listed)}")
     if example:
-        out.append(f"## Example\n\n```text\n{shown.strip(chr(10))}\n```\n")
+        out.append(f"## Example\n\n{example_part(shown)}")
     out.append("[All passes](index.md), [passes by purpose](../passes_by_purpose.md)\n")
     return "\n".join(out)
 
@@ -176,8 +210,9 @@ def sentence(text):
 
 def add_flags(pages, bin_dir):
     for tool in TOOLS:
-        text = output_of(os.path.join(bin_dir, tool), "-help-all")
-        head, *groups = re.split(r"^(?=\S[^\n]*:\n  -)", text, flags=re.MULTILINE)
+        command = (os.path.join(bin_dir, tool), "-help-all")
+        group_title = re.compile(r"^(?=\S[^\n]*:\n  -)", re.MULTILINE)
+        head, groups = group_title.split(output_of(*command, columns=76))[0], group_title.split(output_of(*command))[1:]
         out = [f"# Flags of {tool}\n\n```text\n{head.strip()}\n```\n"]
         for group in groups:
             title, _, body = group.partition(":\n")
@@ -187,7 +222,7 @@ def add_flags(pages, bin_dir):
                 spelling = lines[0].strip().partition("  ")[0]
                 lines[0] = lines[0].replace(spelling, " " * len(spelling), 1)
                 words = " ".join(map(sentence, paragraphs(lines)))
-                out.append(f"\n### `{spelling}`\n\n{html.escape(words)}\n")
+                out.append(f"\n### `{spelling}`\n\n{sentences(words)}\n")
         pages.write(f"flags/{tool}.md", "".join(out))
 
 
@@ -253,20 +288,25 @@ def broken_links(site):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"), help="the folder of the tools")
+    parser.add_argument("--documents", default=os.path.join(ROOT, "build", "documents"), help="the documents with their tables")
     parser.add_argument("--folder", default=os.path.join(ROOT, "build-site"))
     options = parser.parse_args()
     if not shutil.which("mkdocs"):
         print("skipped: mkdocs is not installed; scripts/setup.sh installs it")
         return SKIPPED
+    if not os.path.isdir(options.documents):
+        print(f"no documents with tables in {options.documents}: run scripts/build.sh release documents")
+        return 1
     if wrong := wrong_primitives(read("docs/primitives.md")):
         print("\n".join(wrong))
         return 1
     folder = os.path.abspath(options.folder)
     shutil.rmtree(folder, ignore_errors=True)
     pages, site = Pages(os.path.join(folder, "pages")), os.path.join(folder, "site")
-    pages.add_documents()
+    pages.add_documents(os.path.abspath(options.documents))
     add_passes(pages, options.bin)
     add_flags(pages, options.bin)
+    pages.write("site.css", STYLE)
     config = os.path.join(folder, "mkdocs.yml")
     with open(config, "w", encoding="utf-8") as file:
         file.write(f"INHERIT: {os.path.join(ROOT, 'mkdocs.yml')}\ndocs_dir: {pages.folder}\n")

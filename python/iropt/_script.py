@@ -484,7 +484,7 @@ def _apply(lines, edits):
 
 
 def _unwrap(lines, node, chosen):
-    """Puts the statements of a branch in the place of the conditional."""
+    """Puts the statements of a branch in place of the conditional."""
     indent = node.col_offset
     first, last = node.lineno - 1, node.end_lineno
     kept = [(statement.lineno - 1, statement.end_lineno) for statement in chosen]

@@ -80,7 +80,7 @@ class Host:
         result = self.functions[number](*arguments)
         if isinstance(result, Name) and not isinstance(getattr(result, "_dtype", None), str):
             self.expansions[number] = result._script_()
-            raise Expanded(f"{result!r} is a part of a script, which is read in the place of the call")
+            raise Expanded(f"{result!r} is a part of a script, which is read in place of the call")
         return _plain(result)
 
 

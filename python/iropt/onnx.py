@@ -59,7 +59,7 @@ def optimize(model, output=None, *, level=3, passes=None, check=False, folder=""
     Without `output`, the result is a ModelProto, or bytes if the model is bytes.
 
     level: 0 to 4, as -O0 to -O4.
-    passes: a pipeline in the place of that of the level, as -passes= has it.
+    passes: a pipeline in place of that of the level, as -passes= has it.
     check: runs both models on the same generated inputs, and raises iropt.Error if their results differ.
     The other arguments are those of load and save.
     """

@@ -5,7 +5,7 @@ import unittest
 
 from script_test import ScriptTest
 
-HEAD = "# Changelog\n\nText.\n\n## Unreleased\n\n### Added\n\n- New.\n\n"
+HEAD = "# Changelog\n\nText.\n\n## Unreleased\n\nNews.\n\n### Added\n\n- New.\n\n"
 
 
 class ChangelogTest(ScriptTest):
@@ -37,7 +37,15 @@ class ChangelogTest(ScriptTest):
                               "'0.10.0 - 2026-02-03' is not older than the version of include/iropt/support/version.h")
 
     def test_release(self):
-        self.expect_good({"CHANGELOG.md": "## Unreleased\n\n## 0.10.0 - 2026-02-03\n\n### Added\n\n- New.\n"})
+        self.expect_good({"CHANGELOG.md": "## Unreleased\n\n## 0.10.0 - 2026-02-03\n\n- News.\n\n### Added\n\n- New.\n"})
+
+    def test_summary(self):
+        self.expect_changelog("## Unreleased\n\n### Added\n\n- New.\n", "'Unreleased' has no summary")
+        self.expect_changelog("## Unreleased\n" + 13 * "\nNews." + "\n\n### Added\n\n- New.\n", "the summary of 'Unreleased' has 13 lines")
+
+    def test_entry_twice(self):
+        self.expect_changelog(HEAD + "## 0.9.0 - 2026-02-03\n\nNews.\n\n### Fixed\n\n- New.\n", "an entry is there twice: - New.")
+        self.expect_good({"CHANGELOG.md": HEAD + "## 0.9.0 - 2026-02-03\n\nNews.\n\n### Fixed\n\n- New.\n  And more.\n"})
 
     def test_parts(self):
         self.expect_changelog(HEAD + "### News\n", "'Unreleased' has a part 'News': expected one of Added, Changed")

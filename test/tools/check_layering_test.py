@@ -111,13 +111,15 @@ class LayeringTest(ScriptTest):
                            ("int OldFault();", "fault"), ("int num_faults;", "fault"), ("// A faulty plugin.", "fault"),
                            ("// Computed anew.", "anew"), ("// It waits for ever.", "for ever"), ("// TVM has it: it is no more.", "no more"),
                            ("// A limit is none.", "is none"), ("// What\n// is no list.", "is no"), ("// Shapes are no values.", "is no"),
-                           ("// Products of matrices.", "products of matrices")):
+                           ("// Products of matrices.", "products of matrices"), ("// Off for now.", "for now"),
+                           ("// A loop in the place of another.", "in the place of"), ("// To end the run.", "end the run"),
+                           ("// By variables and names of variables alone.", "names alone")):
             self.expect({"lib/ir/a.cpp": "\n" + text + "\n"}, f"lib/ir/a.cpp:{2 + text.count(chr(10))}: '{word}': write")
         for text in ("besides", "a page fault", "default", "SetDefault()", "DEFAULT", "no more than two", "is no longer here", "there is none", "'There is no list'",
-                     "there\n// is no list", "There are no files", "for every", "It is no more than a copy", "ViewColumn.Beside", "x is None"):
+                     "there\n// is no list", "There are no files", "for every", "It is no more than a copy", "ViewColumn.Beside", "x is None", "in place of it", "until now", "this alone"):
             self.expect_good({"lib/ir/a.cpp": f"// {text}\n"})
         self.expect({"passes.def": "// Files beside it.\n"}, "passes.def:1: 'beside'")
-        self.expect_good({"CHANGELOG.md": "Files beside it.\n"})
+        self.expect({"CHANGELOG.md": "Files beside it.\n"}, "CHANGELOG.md:1: 'beside'")
         self.expect({"docs/a.md": "Files beside it.\n", "test/a/b.ir": "# Files beside it.\n"}, "test/a/b.ir:1: 'beside'")
 
     def test_long_file(self):

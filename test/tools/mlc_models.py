@@ -5,7 +5,7 @@
 
 The definitions are taken from a clone of MLC-LLM's repository, into a temporary folder. Each is exported with a tiny
 configuration, printed and read again, and with --ir-opt optimized: -passes='default<O2>' -verify-each. llama, gpt2 and phi also
-run, with attention over the whole text in the place of the cache, and their logits are compared with those that NumPy computes.
+run, with attention over the whole text in place of the cache, and their logits are compared with those that NumPy computes.
 Prints a table. Exits with 1 if fewer models than --minimum are exported and optimized, or values differ, and with 77 if there is
 no such clone.
 """

@@ -87,6 +87,23 @@ def check_commands(options, folder):
         raise Failure(f"{small} is not smaller than {source}")
 
 
+def check_configuration(options):
+    """CMake is told to use Ninja, which scripts/setup.sh --demo installs, where there is no Make."""
+    folder = os.path.join(options.work, "programs")
+    os.makedirs(folder)
+    for name, text in (("ninja", ""), ("cmake", 'echo "$@"; exit 1')):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n{text}\n")
+        os.chmod(file.name, 0o755)
+    environment = {name: value for name, value in os.environ.items() if name not in ("IROPT_BUILD_DIR", "CMAKE_GENERATOR")}
+    for generator, expected in ({}, True), ({"CMAKE_GENERATOR": "Unix Makefiles"}, False):
+        done = subprocess.run([sys.executable, "setup.py", "-q", "build", "--build-base", os.path.join(options.work, "cold")],
+                              cwd=os.path.join(options.work, "source"), capture_output=True, text=True, check=False,
+                              env={**environment, **generator, "PATH": f"{folder}:/usr/bin:/bin"})
+        if ("-G Ninja -S" in done.stdout) != expected:
+            raise Failure(f"with {generator or 'no CMAKE_GENERATOR'}, CMake was run by\n{done.stdout}{done.stderr}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("build", "source", "work"):
@@ -99,6 +116,7 @@ def main():
         wheel = make_wheel(options)
         check(options, wheel)
         check_commands(options, wheel)
+        check_configuration(options)
     except Failure as failure:
         print(failure)
         return 1

@@ -20,6 +20,15 @@ class SiteTest(unittest.TestCase):
         self.assertEqual(self.links("[all](../examples)", "docs/onnx.md"), "all")
         self.assertEqual(self.links("```cpp lib/a.cpp\nf[](const T& x)\n```\n", "docs/onnx.md"), "```cpp\nf[](const T& x)\n```\n")
 
+    def test_flags_are_code(self):
+        self.assertEqual(site_builder.sentences("a<b, see -passes=@FILE: -O0 to -O4."), "a&lt;b, see `-passes=@FILE`: `-O0` to `-O4`.")
+        self.assertEqual(site_builder.sentences("'llvm -mcpu=x' well-known x-1"), "'llvm `-mcpu=x`' well-known x-1")
+
+    def test_example_has_prose_and_code(self):
+        shown = "  What it shows.\n\n    a = b\n\n    c = d\n\n  after -passes='A<b=1>':\n\n    c = d\n"
+        self.assertEqual(site_builder.example_part(shown), "What it shows.\n\n\n```python\na = b\n\nc = d\n```\n\n"
+                         "After `-passes='A<b=1>'`:\n\n\n```python\nc = d\n```\n\n")
+
     def broken(self, pages):
         with tempfile.TemporaryDirectory() as folder:
             for name, text in pages.items():

@@ -34,7 +34,7 @@ class FunctionFilter {
   bool matched_ = false;
 };
 
-// The module with the functions of these names alone; names that it does not have are skipped.
+// The module with only the functions of these names; names that it does not have are skipped.
 Module SelectFunctions(const Module& module, std::span<const std::string> names);
 
 // Prints to stderr under a heading that names the run of the pass, the functions and the chunk of the input.
@@ -47,7 +47,7 @@ class IrPrinter {
   const FunctionFilter& filter() const { return filter_; }
   // The functions that the filter selects. Prints nothing if there are none in a module that has functions.
   Status Print(const Module& module, const std::string& heading) const;
-  // The functions of these names alone, which the heading names.
+  // Only the functions of these names, which the heading names.
   Status PrintFunctions(const Module& module, const std::string& heading, std::span<const std::string> names) const;
   // The heading alone.
   Status PrintHeading(const std::string& heading, std::string_view result) const;

@@ -176,10 +176,19 @@ std::string UseLines(const PassInfo& info, const PassRegistry& registry) {
     }
     return false;
   };
-  std::vector<std::string> pipelines;
+  std::vector<PipelineEntry> entries;  // those of levels that follow each other are one
   for (const PipelineEntry& entry : registry.pipelines()) {
-    if (names_it(entry.passes)) pipelines.push_back(fmt::format("{} at {}", entry.name, LevelsOf(entry)));
+    if (!names_it(entry.passes)) continue;
+    if (!entries.empty() && entries.back().name == entry.name &&
+        entries.back().highest_level + 1 == entry.lowest_level) {
+      entries.back().highest_level = entry.highest_level;
+    } else {
+      entries.push_back(entry);
+    }
   }
+  std::vector<std::string> pipelines;
+  pipelines.reserve(entries.size());
+  for (const PipelineEntry& entry : entries) pipelines.push_back(fmt::format("{} at {}", entry.name, LevelsOf(entry)));
   std::vector<std::string> configs;
   for (const std::string& path : ConfigPaths(registry)) {
     if (path.find(fmt::format(".{}.", info.name)) != std::string::npos) configs.push_back(path);

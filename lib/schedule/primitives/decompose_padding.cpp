@@ -76,7 +76,7 @@ class PaddingDecomposer {
   }
 
  private:
-  // Puts the loops that fill before one loop, and those that copy in the place of another one.
+  // Puts the loops that fill before one loop, and those that copy in place of another one.
   class ReplacePlan : public ScopeRewriter {
    public:
     ReplacePlan(const PaddingDecomposer& parent, const tir::Block* scope, const tir::Stmt* fill, const tir::Stmt* copy)

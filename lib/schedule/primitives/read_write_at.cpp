@@ -26,7 +26,7 @@ namespace {
 
 using arith::Analyzer;
 
-// Puts a loop in the place of another one.
+// Puts a loop in place of another one.
 class LoopReplacer : public ScopeRewriter {
  public:
   LoopReplacer(const tir::Block* scope, const tir::For* old_loop, const tir::For* new_loop, Workspace& workspace)

@@ -10,15 +10,15 @@ namespace iropt::schedule {
 namespace {
 
 constexpr std::array kRules = {
-    Rule{"cpu.GEMV", "products of a matrix and a vector", ApplyCpuGemv},
+    Rule{"cpu.GEMV", "matrix-vector products", ApplyCpuGemv},
     Rule{"cpu.Reduction", "blocks that share their leading spatial axes", ApplyCpuReduction},
     Rule{"cpu.Tile", "reductions in tiles of registers, and elementwise blocks", ApplyCpuTile},
     Rule{"cpu.Winograd", "transforms of convolutions by Winograd's algorithm", ApplyCpuWinograd},
     Rule{"gpu.Fallback", "every function", ApplyGpuFallback},
-    Rule{"gpu.GEMV", "products of a matrix and a vector", ApplyGpuGemv},
+    Rule{"gpu.GEMV", "matrix-vector products", ApplyGpuGemv},
     Rule{"gpu.GeneralReduction", "reductions over the same axes, such as softmax", ApplyGpuGeneralReduction},
-    Rule{"gpu.LowBatchGEMV", "products of a matrix and a few vectors, whose number is not known", ApplyGpuLowBatchGemv},
-    Rule{"gpu.Matmul", "matrix products", ApplyGpuMatmul},
+    Rule{"gpu.LowBatchGEMV", "products of a matrix and a few vectors, whose number is unknown", ApplyGpuLowBatchGemv},
+    Rule{"gpu.Matmul", "matmuls", ApplyGpuMatmul},
     Rule{"gpu.RMSNorm", "root mean squares of rows", ApplyGpuRmsNorm},
     Rule{"gpu.Reduction", "a sum over some axes", ApplyGpuReduction},
     Rule{"gpu.Transpose", "a transposition of a matrix", ApplyGpuTranspose},

@@ -141,7 +141,7 @@ class BlockBuilder:
 
         Args:
             func: the function, of tensors of te, which gives one or several of them.
-            args, kwargs: its arguments, with expressions of Relax in the place of tensors. `primfunc_attrs` has attributes
+            args, kwargs: its arguments, with expressions of Relax in place of tensors. `primfunc_attrs` has attributes
                 of the PrimFunc.
             primfunc_name_hint: the name of the PrimFunc; that of the function if it is not given.
             te_grad_name, te_grad_kwargs: the function that computes the gradient, which call_tir_with_grad names.

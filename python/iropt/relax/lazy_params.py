@@ -125,7 +125,7 @@ def _with_leaf_outputs(body, plan, name, extra):
 
 
 def _symbolic_params(params):
-    """Parameters in the place of those whose scalars and shapes define symbolic variables."""
+    """Parameters in place of those whose scalars and shapes define symbolic variables."""
     from . import PrimStructInfo, ShapeStructInfo, TupleStructInfo, Var
 
     def fields(type_):

@@ -101,7 +101,7 @@ def gen_call_tir_inputs(func, *args, **kwargs):
 
     Args:
         func: the function, which gives a tensor or several.
-        args, kwargs: its arguments, with expressions of Relax in the place of tensors; `primfunc_attrs` has attributes of
+        args, kwargs: its arguments, with expressions of Relax in place of tensors; `primfunc_attrs` has attributes of
             the PrimFunc.
 
     Returns: the PrimFunc, the arguments, the types of the results, and the symbolic variables that it needs besides, or

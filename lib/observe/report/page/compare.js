@@ -96,13 +96,13 @@ function stepsBetween(a, b) {
 }
 
 function comparedNumbers() {
-  const row = (name, [before, here], there, format = formatCount) => ({name, before, here, there, format});
+  const row = (name, [before, here], there, format = formatCount, isCost = true) => ({name, before, here, there, format, isCost});
   return [
     row('Operators', callsOfRun(data), callsOfRun(other)[1]),
     row('Multiply-adds', costOfRun(data, 'multiply_adds'), costOfRun(other, 'multiply_adds')[1], formatAmount),
     row('Weights', costOfRun(data, 'constant_bytes', 'param_bytes'), costOfRun(other, 'constant_bytes', 'param_bytes')[1], formatBytes),
     row('Time in passes', [0, totalTime], other.passes.filter((pass) => pass.depth === 0).reduce((sum, pass) => sum + pass.wall_ms, 0), formatTime),
-    row('Passes run', [0, leaves.length], other.passes.filter((pass) => !pass.composite).length),
+    row('Passes run', [0, leaves.length], other.passes.filter((pass) => !pass.composite).length, formatCount, false),
   ];
 }
 
@@ -114,7 +114,7 @@ function comparedTable(heads, rows, makeRow) {
 }
 
 const right = (text, kind = '') => h('td', {class: 'right ' + kind}, text);
-const difference = (n, format) => right(n === 0 ? '\u2013' : formatChange(n, format), n < 0 ? 'strong gain' : 'strong');
+const difference = (n, format, isCost = true) => right(n === 0 ? '\u2013' : formatChange(n, format), n < 0 && isCost ? 'strong gain' : 'strong');
 
 function comparedPasses() {
   const theirs = other.passes.filter((pass) => !pass.composite);
@@ -158,8 +158,8 @@ function comparison() {
     h('div', {class: 'heading'}, h('h1', {}, 'This run and another one'), h('button', {type: 'button', class: 'compare', onclick: chooseOther}, 'Another report\u2026')),
     h('pre', {class: 'pipeline'}, `this    $ ${data.command}\nother   $ ${other.command}   (${other.file}, ir-opt ${other.version})`),
     h('h2', {}, 'Results'),
-    comparedTable(['', 'Input', 'This run', 'The other run', 'Difference'], comparedNumbers(), ({name, before, here: mine, there: theirs, format}) =>
-        h('tr', {}, h('td', {}, name), right(before === 0 ? '' : format(before)), right(format(mine)), right(format(theirs)), difference(theirs - mine, format))),
+    comparedTable(['', 'Input', 'This run', 'The other run', 'Difference'], comparedNumbers(), ({name, before, here: mine, there: theirs, format, isCost}) =>
+        h('tr', {}, h('td', {}, name), right(before === 0 ? '' : format(before)), right(format(mine)), right(format(theirs)), difference(theirs - mine, format, isCost))),
     h('h2', {}, 'Operators that differ'),
     counts.length > 0 ? comparedTable(['Operator', 'This run', 'The other run', 'Difference'], counts, (row) =>
         h('tr', {}, h('td', {class: 'mono'}, row.name), right(formatCount(row.here)), right(formatCount(row.there)), difference(row.there - row.here, formatCount))) :

@@ -6,6 +6,8 @@ const kNodeHeight = 40;
 const kRankGap = 34;
 const kNodeGap = 18;
 const kColumnGap = 60;
+const kMargin = 16;
+const kTurnMargin = 36;  // with room for edges that lead to the next column
 const kReadable = 0.8;  // the least scale at which texts are read
 const kSweeps = 6;
 const kMostBends = 3000;
@@ -106,7 +108,7 @@ function breakIntoColumns(ranks) {
     });
     x += column.width + kColumnGap;
   }
-  return {width: x - kColumnGap, height: heightOf(best.length)};
+  return {width: x - kColumnGap, height: heightOf(best.length), margin: best.columns.length > 1 ? kTurnMargin : kMargin};
 }
 
 function orderRanks(ranks) {
@@ -205,7 +207,7 @@ function drawGraph(nodes, changed, onNode) {
                       svg('defs', {}, svg('marker', {id: arrow, viewBox: '0 0 6 6', refX: 4, refY: 3, markerWidth: 6, markerHeight: 6, orient: 'auto'},
                                           svg('path', {d: 'M0 0L6 3L0 6z', class: 'head'}))),
                       scene);
-  return withZoom(picture, layout.width, layout.height);
+  return withZoom(picture, layout);
 }
 
 function drawNode(node, isChanged) {
@@ -245,8 +247,7 @@ function saveSvg(picture, width, height, margin) {
 }
 
 // Drags move the picture; buttons, the wheel with Ctrl and two fingers zoom.
-function withZoom(picture, width, height) {
-  const margin = 16;
+function withZoom(picture, {width, height, margin}) {
   const view = {x: -margin, y: -margin, scale: 1};
   const frame = h('div', {class: 'graph-frame'});
   frame.style.setProperty('--most', `${Math.max(height + 2 * margin, 140)}px`);

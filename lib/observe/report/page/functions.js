@@ -151,7 +151,7 @@ function graphPart(fn, lines, change) {
   const part = h('div', {});
   const show = (from) => {
     const window_ = graphWindow(nodes, from, kMostNodes);
-    const kinds = [['product', 'products'], ['reduction', 'norms, reductions'], ['data', 'data movement'], ['elementwise', 'other']];
+    const kinds = [['product', 'matmuls, convolutions'], ['reduction', 'norms, reductions'], ['data', 'data movement'], ['elementwise', 'other']];
     const pages = h('p', {class: 'pages'}, changed.size > 0 ? [h('i', {class: 'key-touched'}), 'changed last; '] : null);
     const legend = h('span', {class: 'kinds'}, kinds.flatMap(([kind, text]) => [h('i', {class: kind}), text]));
     if (window_.shown < window_.total) {

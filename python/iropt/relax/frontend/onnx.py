@@ -50,7 +50,7 @@ def _with_params(module):
 
 
 class _Weights(PyExprMutator):
-    """Puts variables in the place of constants that are not scalars."""
+    """Puts variables in place of constants that are not scalars."""
 
     def __init__(self, module):
         super().__init__(module)

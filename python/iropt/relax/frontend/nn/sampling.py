@@ -53,7 +53,7 @@ def sample_top_p_top_k_from_sorted_prob(sorted_prob, sorted_index, top_p, top_k,
 
 
 def renormalize_top_p_top_k_prob(prob, sorted_prob, top_p, top_k):
-    """The probabilities with zeros in the place of those beyond `top_p` and `top_k`, so that their sum is 1 again.
+    """The probabilities with zeros in place of those beyond `top_p` and `top_k`, so that their sum is 1 again.
 
     prob: (rows, indices); sorted_prob: the same from the largest on; top_p, top_k: limits of each row, (rows, 1).
     """
