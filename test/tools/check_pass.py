@@ -3,7 +3,8 @@
 
     check_pass.py [--ir-opt=BINARY] [--not-idempotent=WHY] [FLAGS...] INPUT
 
-BINARY is the ir-opt of the PATH if it is not given. With FLAGS and INPUT as ir-opt takes them, it requires that
+BINARY is by default the ir-opt that is installed with this script, or else that of the PATH. With FLAGS and INPUT as
+ir-opt takes them, it requires that
   - the result verifies, also after each single pass,
   - the result reads back as the same module and prints as the same text,
   - one thread and four threads give the same text,
@@ -11,6 +12,7 @@ BINARY is the ir-opt of the PATH if it is not given. With FLAGS and INPUT as ir-
 """
 import argparse
 import difflib
+import os
 import subprocess
 import sys
 
@@ -21,10 +23,19 @@ class CheckFailed(Exception):
 
 def run(what, command):
     """The text that ir-opt prints; its stderr passes through."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    except OSError as e:
+        raise CheckFailed(f"cannot run {command[0]}: {e.strerror}; --ir-opt=BINARY names it") from e
     if done.returncode != 0:
         raise CheckFailed(f"{what}: exit code {done.returncode} from {' '.join(command)}")
     return done.stdout.decode(errors="replace")
+
+
+def installed_ir_opt():
+    """The ir-opt of the prefix that this script is installed in, or else that of the PATH."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bin", "ir-opt")
+    return os.path.normpath(path) if os.path.exists(path) else "ir-opt"
 
 
 def check(ir_opt, flags, source, not_idempotent):
@@ -40,7 +51,7 @@ def check(ir_opt, flags, source, not_idempotent):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ir-opt", default="ir-opt")
+    parser.add_argument("--ir-opt", default=installed_ir_opt())
     parser.add_argument("--not-idempotent", metavar="WHY")
     options, rest = parser.parse_known_args()
     if not rest or rest[-1].startswith("-"):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests that check_pass.py finds each kind of problem, with small scripts instead of ir-opt."""
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,25 @@ class CheckPassTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(message, done.stderr)
         self.assertEqual(done.stdout, "")
+
+    def test_installed_tool(self):
+        with tempfile.TemporaryDirectory() as prefix:
+            script = os.path.join(prefix, "share", "ir-opt", "check_pass.py")
+            tool = os.path.join(prefix, "bin", "ir-opt")
+            source = os.path.join(prefix, "in.ir")
+            for path in (script, tool):
+                os.makedirs(os.path.dirname(path))
+            with open(source, "w", encoding="utf-8") as f:
+                f.write("abc\n")
+            shutil.copy(SCRIPT, script)
+            command = [sys.executable, script, "-passes=P", source]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": prefix})
+            self.assertEqual((done.returncode, done.stderr), (1, "check_pass: cannot run ir-opt: No such file or directory; --ir-opt=BINARY names it\n"))
+            with open(tool, "w", encoding="utf-8") as f:
+                f.write(TOOL.format(python=sys.executable, problem=""))
+            os.chmod(tool, 0o755)
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": prefix})
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "aac\n", ""))
 
     def test_good_pass(self):
         done = self.run_with("")
