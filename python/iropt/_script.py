@@ -208,9 +208,13 @@ class _Substitution(ast.NodeVisitor):
 
     def scalar_constant(self, node):
         """Writes tir.const(value, dtype), which scripts do not have, as T.float32(value)."""
-        from . import tir
+        from . import relax, tir
+        from .script import relax as script
 
         if any(self.kind(arg) == self.SCRIPT for arg in node.args) or node.keywords:
+            return False
+        # R.const is called by the reader, which needs no NumPy for it.
+        if self.value(node.func) in (relax.const, script.const):
             return False
         value = self.value(node)
         if not isinstance(value, (tir.IntImm, tir.FloatImm)):

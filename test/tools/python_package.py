@@ -22,6 +22,14 @@ print(iropt.Pipeline('default<O3>')(module)['main'])
 """
 
 
+# NumPy is optional.
+WITHOUT_NUMPY = """
+import runpy, sys
+sys.modules['numpy'] = None
+runpy.run_path(sys.argv[1], run_name='__main__')
+"""
+
+
 class Failure(Exception):
     pass
 
@@ -68,9 +76,10 @@ def check(options, folder):
 
     if (found := python("-c", "import iropt; print(iropt.__file__)").strip()) != os.path.join(package, "__init__.py"):
         raise Failure(f"the package is imported from {found}, not from {package}")
-    output = python(os.path.join(options.source, "examples/python/first_steps.py"))
-    if "bindings before and after: 4 3" not in output:
-        raise Failure(f"first_steps.py printed\n{output}")
+    first_steps = os.path.join(options.source, "examples/python/first_steps.py")
+    for output in (python(first_steps), python("-c", WITHOUT_NUMPY, first_steps)):
+        if "bindings before and after: 4 3" not in output:
+            raise Failure(f"first_steps.py printed\n{output}")
     if "R.nn.relu(x)" not in (output := python("-c", RELAY)):
         raise Failure(f"the module in Relay became\n{output}")
 
