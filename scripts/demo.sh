@@ -7,7 +7,7 @@ if [ $# -gt 0 ]; then model=$(realpath -- "$1"); fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh --demo
 # Less optimized than build/, and so built sooner.
-scripts/build.sh demo ir-opt ir-run iropt_onnx
+scripts/build.sh demo ir-opt ir-run ir-reduce ir-lsp iropt_onnx
 
 folder=build-demo
 export PATH="$PWD/$folder/bin:$PATH"
