@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Writes a ResNet-18 as an ONNX file, with random weights and with batch norms after the convolutions.
+"""Writes a ResNet-18 as an ONNX file, with random weights and with batch norms
+after the convolutions.
 
     resnet18.py [--size 224] [--classes 1000] OUT.onnx
 
-Names and shapes are those of the model in torchvision. The weights repeat a short block of random numbers, so that the
-file, of 47 MB, is written in a moment. Needs nothing but Python: the messages of protobuf are put together here.
+Names and shapes are those of the model in torchvision. The weights repeat a
+short block of random numbers, so that the file, of 47 MB, is written in a
+moment. Needs nothing but Python: the messages of protobuf are put together
+here.
 """
 import argparse
 import math

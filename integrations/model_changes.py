@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Checks models, and tells what a change does to them, as a table in Markdown.
 
-    model_changes.py [--base=REVISION] [--optimize=FLAGS [--write]] [--output=FILE] [--ir-opt=PATH] MODEL...
+    model_changes.py [--base=REVISION] [--optimize=FLAGS [--write]]
+                     [--output=FILE] [--ir-opt=PATH] MODEL...
 
-Each model is verified; one that is not well-formed is shown with its errors, and the exit code is 1. With --base, a Git
-revision, operators (nodes of ONNX files), multiply-adds, weights and size are compared with those of the model there.
-With --optimize, such as -O3, the table tells what these flags of ir-opt make of the model; -check-semantics compares the
-results. With --write, models that have fewer operators or bytes then are replaced. The table goes to the standard
-output, or to the file of --output. Needs Python 3.9 and ir-opt, and Git for --base.
+Each model is verified; one that is not well-formed is shown with its errors,
+and the exit code is 1. With --base, a Git revision, operators (nodes of ONNX
+files), multiply-adds, weights and size are compared with those of the model
+there. With --optimize, such as -O3, the table tells what these flags of ir-opt
+make of the model; -check-semantics compares the results. With --write, models
+that have fewer operators or bytes then are replaced. The table goes to the
+standard output, or to the file of --output. Needs Python 3.9 and ir-opt, and
+Git for --base.
 """
 import argparse
 import dataclasses

@@ -98,6 +98,9 @@ def table(models):
 
 def main():
     paths = sys.argv[1:]
+    if paths[:1] in (["-h"], ["--help"]):
+        print(__doc__.strip())
+        return
     if not paths or paths[0].startswith("-"):
         sys.exit(__doc__)
     try:

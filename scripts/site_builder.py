@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Builds the site from the documents, with pages of all passes and flags: build-site/site/index.html.
+"""Builds the site from the documents, with pages of all passes and flags:
+build-site/site/index.html.
 
-  site_builder.py [--bin build/bin] [--documents build/documents] [--folder build-site]
+  site_builder.py [--bin build/bin] [--documents build/documents]
+                  [--folder build-site]
 
-Needs mkdocs and mkdocs-material, of Debian, and the documents with their tables, which the target `documents` makes. The exit
-code is 1 if mkdocs warns, a link leads nowhere, or docs/primitives.md differs from the table of the primitives, and 77 if
-mkdocs is not installed.
+Needs mkdocs and mkdocs-material, of Debian, and the documents with their
+tables, which the target `documents` makes. The exit code is 1 if mkdocs warns,
+a link leads nowhere, or docs/primitives.md differs from the table of the
+primitives, and 77 if mkdocs is not installed.
 """
 import argparse
 import html

@@ -3,10 +3,11 @@
   python3 -m iropt.as_tvm [--tvm-version VERSION] PROGRAM [ARGUMENT...]
   python3 -m iropt.as_tvm [--tvm-version VERSION] -m MODULE [ARGUMENT...]
 
-The names of tvm that exist in this package are answered by it. Others that TVM has can be imported, and are an error when
-they are used, which names them; names that no version of TVM has do not exist. VERSION, such as 0.20, is what
-tvm.__version__ says, and names of other versions do not exist then, either; IROPT_TVM_VERSION in the environment does the
-same. Without it, all names exist.
+`import tvm` in the program imports this package. Names of TVM that it lacks can
+be imported, and using one is an error that names it; names that no version of
+TVM has do not exist. VERSION, such as 0.20, is what tvm.__version__ says, and
+only the names of that version exist then; so it is with IROPT_TVM_VERSION in
+the environment. By default, the names of all versions exist.
 """
 import functools
 import importlib

@@ -17,6 +17,12 @@ def output(tmp_path, program, *options, **environment):
     return result.stdout
 
 
+def test_help_fits_the_terminal():
+    done = subprocess.run([sys.executable, "-m", "iropt.as_tvm", "--help"], check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("Runs a program that was written for TVM.")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
 def test_names_that_no_version_has_do_not_exist(tmp_path):
     assert output(tmp_path, """
 import tvm

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""ir-opt with the checks of every pass test. Prints the output of ir-opt, for FileCheck.
+"""Runs ir-opt with the checks of every pass test, and prints its output, for
+FileCheck.
 
     check_pass.py [--ir-opt=BINARY] [--not-idempotent=WHY] [FLAGS...] INPUT
 
-BINARY is by default the ir-opt that is installed with this script, or else that of the PATH. With FLAGS and INPUT as
-ir-opt takes them, it requires that
+BINARY is by default the ir-opt that is installed with this script, or else that
+of the PATH. With FLAGS and INPUT as ir-opt takes them, it requires that
   - the result verifies, also after each single pass,
   - the result reads back as the same module and prints as the same text,
   - one thread and four threads give the same text,
-  - a second run of the same flags on the result changes nothing, unless --not-idempotent says why it would.
+  - a second run of the same flags on the result changes nothing, unless
+    --not-idempotent says why it would.
 """
 import argparse
 import difflib

@@ -3,7 +3,7 @@
 
   help_width.py COLUMNS IR_OPT
 
-The other tools are next to ir-opt.
+The other tools are next to ir-opt; scripts that users run are those of this repository.
 """
 import json
 import os
@@ -17,6 +17,11 @@ def text_of(command, columns):
     if done.returncode != 0 or not done.stdout:
         sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
     return done.stdout
+
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+SCRIPTS = ("examples/resnet18.py", "integrations/model_changes.py", "scripts/onnx_nodes.py", "scripts/site_builder.py",
+           "test/tools/check_pass.py")
 
 
 def commands_of(ir_opt, tools):
@@ -33,6 +38,8 @@ def commands_of(ir_opt, tools):
     names += sorted({row["name"] for row in json.loads(text_of([ir_opt, "-list-pipelines=json"], 80))["pipelines"]})
     for name in names:
         yield [ir_opt, f"-help-pass={name}"]
+    for script in SCRIPTS:
+        yield [sys.executable, os.path.join(ROOT, script), "--help"]
 
 
 def main():
