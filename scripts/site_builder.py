@@ -38,8 +38,9 @@ TABLE = re.compile(r"^<!-- table: \w+ -->$", re.MULTILINE)
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 # A flag in a sentence, with its value.
 FLAG = re.compile(r"(?<![\w.-])(-[A-Za-z][\w-]*(?:=(?:'[^']*'|[^\s,;']*[^\s,;.:)']))?)")
-STYLE = """/* Defaults of options and names of passes stay whole in tables. */
+STYLE = """/* Defaults of options and names of passes stay whole in tables, and short columns are narrow. */
 .md-typeset td code { word-break: normal; }
+.md-typeset table:not([class]) th { min-width: 0; }
 """
 
 
@@ -56,14 +57,27 @@ def page_of(path):
 
 
 def with_indented_items(text):
-    """The text with the paragraphs of list items indented by 4, which mkdocs needs, where they are indented by 2."""
-    lines, in_item = [], False
+    """The text with the paragraphs of list items indented by 4, which mkdocs needs, where they are indented by 2, and with empty
+    lines between paragraphs of items and lists."""
+    lines, in_item, has_paragraphs = [], False, False
     for line in text.split("\n"):
         indent = len(line) - len(line.lstrip(" "))
+        is_item = line.lstrip().startswith(("- ", "* "))
+        before = lines[-1] if lines else ""
         if line.strip():
-            in_item = line.startswith(("- ", "* ")) or (in_item and indent >= 2)
+            # After the text of an item, not after that of another nested one.
+            begins_list = in_item and is_item and indent >= 2 and before.startswith("    ") and before[4] not in " -*"
+            if before.strip() and (begins_list or (in_item and is_item and indent == 0 and has_paragraphs)):
+                lines.append("")
+            in_item = (is_item and indent == 0) or (in_item and indent >= 2)
+            has_paragraphs = in_item and not (is_item and indent == 0) and (has_paragraphs or not before.strip())
         lines.append("  " + line if in_item and indent >= 2 else line)
     return "\n".join(lines)
+
+
+def title_of(path):
+    """The heading of a document of the repository."""
+    return read(path).partition("\n")[0].removeprefix("# ")
 
 
 class Pages:
@@ -98,8 +112,13 @@ class Pages:
 
         def replaced(match):
             mark, words, link, anchor = match.groups()
-            target = self.target_of(os.path.normpath(os.path.join(os.path.dirname(path), link)))
-            return words if target is None else f"{mark}[{words}]({target}{anchor or ''})"
+            source = os.path.normpath(os.path.join(os.path.dirname(path), link))
+            target = self.target_of(source)
+            if target is None:
+                return words
+            if page_of(source) and words in (link, os.path.basename(link)):  # the name of a file says little on a page
+                words = title_of(source)
+            return f"{mark}[{words}]({target}{anchor or ''})"
 
         # mkdocs takes only the language behind a fence.
         parts = FENCED.split(FENCE_WORDS.sub(r"\1", text))

@@ -20,6 +20,19 @@ class SiteTest(unittest.TestCase):
         self.assertEqual(self.links("[all](../examples)", "docs/onnx.md"), "all")
         self.assertEqual(self.links("```cpp lib/a.cpp\nf[](const T& x)\n```\n", "docs/onnx.md"), "```cpp\nf[](const T& x)\n```\n")
 
+    def test_names_of_documents_become_titles(self):
+        self.assertEqual(self.links("[onnx.md](docs/onnx.md#operators)", "README.md"), "[ONNX files](onnx.md#operators)")
+        self.assertEqual(self.links("[passes.def](../passes.def)", "docs/onnx.md"), "[passes.def](source/passes.def.txt)")
+
+    def test_lists(self):
+        def indented(text):
+            return site_builder.with_indented_items(text)
+
+        self.assertEqual(indented("- a\n  b\n- c\n"), "- a\n    b\n- c\n")
+        self.assertEqual(indented("- a\n\n  b\n- c\n- d\n"), "- a\n\n    b\n\n- c\n- d\n")
+        self.assertEqual(indented("- a:\n  - b\n    c\n  - d\n\n  e\n- f\n"), "- a:\n    - b\n      c\n    - d\n\n    e\n\n- f\n")
+        self.assertEqual(indented("- a\n  b:\n    - c\n    - d\n"), "- a\n    b:\n\n      - c\n      - d\n")
+
     def test_flags_are_code(self):
         self.assertEqual(site_builder.sentences("a<b, see -passes=@FILE: -O0 to -O4."), "a&lt;b, see `-passes=@FILE`: `-O0` to `-O4`.")
         self.assertEqual(site_builder.sentences("'llvm -mcpu=x' well-known x-1"), "'llvm `-mcpu=x`' well-known x-1")
