@@ -30,7 +30,7 @@ HELD = re.compile(r"^(?:```\w+ |\+\+\+ b/)(\S*\.\w+)$", re.MULTILINE)
 def files_of(root):
     """The paths of the files of the repository."""
     for base, dirs, names in os.walk(root):
-        dirs[:] = sorted(d for d in dirs if not d.startswith((".", "build")) and d != "__pycache__")
+        dirs[:] = sorted(d for d in dirs if not d.startswith((".", "build")) and d not in ("__pycache__", "node_modules"))
         for name in sorted(names):
             yield os.path.relpath(os.path.join(base, name), root)
 

@@ -14,6 +14,9 @@ class PathsTest(ScriptTest):
     def test_good(self):
         self.expect_good({})
 
+    def test_installed_packages_of_node(self):
+        self.expect_good({"editors/vscode/node_modules/a/README.md": "See docs/old.md.\n"})
+
     def test_comment(self):
         self.expect({"lib/ir/a.cpp": "int a;\n// as in old.h\n"}, "lib/ir/a.cpp:2: there is no 'old.h'")
         self.expect({"CMakeLists.txt": "#" + " see lib/old.cpp\n"}, "CMakeLists.txt:1: there is no 'lib/old.cpp'")
