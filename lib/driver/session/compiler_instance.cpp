@@ -77,10 +77,10 @@ PrintOptions PrintOptionsFor(const CompilerInstance& compiler, const std::string
           .folder = FolderOf(path)};
 }
 
-// Those of text that is only to be looked at.
-PrintOptions ShownOptions(const CompilerInstance& compiler) {
+// Those of text that is only to be looked at. Constants whose data is left out need no metadata section.
+PrintOptions ShownOptions(const CompilerInstance& compiler, const Module& module) {
   PrintOptions shown = PrintOptionsFor(compiler, "-");
-  if (!compiler.options().elide_larger_than) shown.elide_larger_than = kMostShownBytes;
+  if (!compiler.options().elide_larger_than) shown.show_meta = !HasLargerConstant(module, kMostShownBytes);
   return shown;
 }
 
@@ -235,17 +235,18 @@ Status CompilerInstance::Write(const Module& module, OutputStream& out, const st
   const bool is_shown = path == "-" && !options_.elide_larger_than && isatty(STDOUT_FILENO) != 0 &&
                         &format == &Formats().front().built_in();
   if (is_shown && HasLargerConstant(module, kMostShownBytes)) {
-    diagnostics_.Remark({}, "elided-constants",
-                        fmt::format("the data of constants of more than {} bytes are left out on a terminal: -o FILE "
-                                    "writes them to a file, -elide-constants-larger-than=N sets the limit",
-                                    kMostShownBytes));
+    diagnostics_.Remark(
+        {}, "elided-constants",
+        fmt::format("constants are left out on a terminal if some have more than {} bytes: -o FILE writes "
+                    "them to a file, -elide-constants-larger-than=N prints those of up to N bytes",
+                    kMostShownBytes));
   }
   if (path != "-" && options_.elide_larger_than && HasLargerConstant(module, *options_.elide_larger_than)) {
     diagnostics_.Remark({}, "elided-constants",
                         fmt::format("'{}' lacks the data of constants of more than {} bytes, so it cannot be read",
                                     path, *options_.elide_larger_than));
   }
-  const WriteRequest request{.printing = is_shown ? ShownOptions(*this) : PrintOptionsFor(*this, path),
+  const WriteRequest request{.printing = is_shown ? ShownOptions(*this, module) : PrintOptionsFor(*this, path),
                              .path = path,
                              .options = &options_.format_options,
                              .mode = mode,
@@ -263,7 +264,7 @@ std::string CompilerInstance::PrintToString(const Module& module) const {
 }
 
 std::string CompilerInstance::ShownText(const Module& module) const {
-  return ModuleToString(module, ShownOptions(*this));
+  return ModuleToString(module, ShownOptions(*this, module));
 }
 
 Result<Pass> CompilerInstance::MakePass(const std::string& pipeline, const PassContext* context) {
@@ -297,7 +298,7 @@ std::string CompilerInstance::Heading(std::string heading, std::string_view deta
 Status CompilerInstance::PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details) {
   if (!CheckTextSize(module, diagnostics_)) return Failure{ErrorCode::Budget};
   err().Append(Heading(heading, details));
-  PrintModule(module, ShownOptions(*this), err());
+  PrintModule(module, ShownOptions(*this, module), err());
   return err().Flush();
 }
 
