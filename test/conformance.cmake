@@ -81,6 +81,10 @@ iropt_add_sampled_test(thread_kernels thread_kernels.py
                        COMMON --ir-opt $<TARGET_FILE:ir-opt> --ir-run "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ir-run" ${interpret}
                        SAMPLE --count 12)
 
+# Races of random kernels, which are also found by trying everything.
+iropt_add_sampled_test(race_kernels race_kernels.py COMMON --ir-opt $<TARGET_FILE:ir-opt>
+                       SAMPLE --count 80 ALL --count 4000 --seed 2)
+
 # Random PrimFuncs compute what an interpreter of their text says that shares nothing with the library.
 if(IROPT_HAVE_LLVM)
   iropt_add_sampled_test(reference_values reference_values.py

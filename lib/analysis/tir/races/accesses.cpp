@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/tir/races/allocations.h"
+#include "analysis/tir/races/lanes.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/thread_axis.h"
@@ -46,6 +47,11 @@ void Append(std::vector<Reach>& to, const std::vector<Reach>& from) { to.insert(
 std::vector<Reach> InRound(std::vector<Reach> reaches, uint32_t loop, Round round) {
   for (Reach& reach : reaches) reach.rounds.push_back({loop, round});
   return reaches;
+}
+
+bool IsPositive(const PrimExpr* extent) {
+  const int64_t* value = arith::AsInt(extent);
+  return value && *value > 0;
 }
 
 class Collector : public tir::StmtExprVisitor {
@@ -117,6 +123,11 @@ class Collector : public tir::StmtExprVisitor {
     AddRegion(branches, /*may_be_skipped=*/true);
   }
 
+  void VisitAssertStmt(const tir::AssertStmt* assertion) override {
+    VisitExpr(assertion->condition);
+    Guarded(Value(assertion->condition), [&] { VisitStmt(assertion->body); });
+  }
+
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     const tir::Block& block = *realize->block;
     bool accumulates = false;
@@ -178,15 +189,18 @@ class Collector : public tir::StmtExprVisitor {
     InStatement(store, [&] {
       VisitExpr(store->value);
       for (const PrimExpr* index : store->indices) VisitExpr(index);
-      Access access = Element(Access::Kind::kWrite, *store->buffer, store->indices, store);
-      access.value = Value(store->value);
-      if (store->predicate) access.unknown = "lanes are stored under a condition";
-      Add(std::move(access));
+      Lanes lanes(workspace_);
+      Access access = Element(Access::Kind::kWrite, *store->buffer, store->indices, lanes, store);
+      const PrimExpr* value = Value(store->value);
+      access.value = lanes.var() ? lanes.Of(value) : value;
+      access.has_unknown_value = !access.value;
+      AddInLanes(std::move(access), store->predicate, lanes);
     });
   }
   void VisitBufferLoad(const tir::BufferLoad* load) override {
     ExprVisitor::VisitBufferLoad(load);
-    Add(Element(Access::Kind::kRead, *load->buffer, load->indices, load));
+    Lanes lanes(workspace_);
+    AddInLanes(Element(Access::Kind::kRead, *load->buffer, load->indices, lanes, load), load->predicate, lanes);
   }
   void VisitCall(const tir::Call* call) override {
     if (IsOp(call->op, op::kTirTvmStorageSync)) return VisitBarrier(*call);
@@ -292,11 +306,6 @@ class Collector : public tir::StmtExprVisitor {
     AddRegion(region, !loop.var || !IsPositive(loop.extent));
   }
 
-  static bool IsPositive(const PrimExpr* extent) {
-    const int64_t* value = arith::AsInt(extent);
-    return value && *value > 0;
-  }
-
   // The code of the region follows.
   void AddRegion(const Region& region, bool may_be_skipped) {
     if (!region.has_barrier) return Append(region_.tail, region.tail);
@@ -359,10 +368,11 @@ class Collector : public tir::StmtExprVisitor {
     return depth;
   }
 
-  Access Element(Access::Kind kind, const tir::Buffer& buffer, List<const PrimExpr*> indices, const Node* at) {
+  Access Element(Access::Kind kind, const tir::Buffer& buffer, List<const PrimExpr*> indices, Lanes& lanes,
+                 const Node* at) {
     Access access = {.kind = kind, .buffer = &buffer, .data = buffer.data, .dtype = buffer.dtype, .at = at};
     for (const PrimExpr* index : indices) {
-      const PrimExpr* scalar = ScalarIndex(Value(index), access);
+      const PrimExpr* scalar = lanes.Of(Value(index));
       if (scalar) access.indices.push_back(scalar);
       if (!scalar) access.unknown = "the index of a vector is not a ramp";
     }
@@ -387,24 +397,16 @@ class Collector : public tir::StmtExprVisitor {
     }
   }
 
-  // The index of one lane.
-  const PrimExpr* ScalarIndex(const PrimExpr* index, Access& access) {
-    if (index->dtype.is_scalar()) return index;
-    if (const auto* broadcast = As<tir::Broadcast>(index)) return broadcast->value;
-    if (const auto* ramp = As<tir::Ramp>(index)) {
-      if (access.lanes.empty()) {
-        const tir::Var* lane = workspace_.NewPrimVar("lane", ramp->base->dtype);
-        access.lanes.push_back(
-            {.var = lane, .min = make_.Const(0, lane->dtype), .extent = make_.Cast(lane->dtype, ramp->lanes)});
-      }
-      return make_.Add(ramp->base, make_.Mul(access.lanes[0].var, ramp->stride));
+  // The predicate is null or a vector of conditions.
+  void AddInLanes(Access access, const PrimExpr* predicate, Lanes& lanes) {
+    const PrimExpr* condition = predicate ? lanes.Of(Value(predicate)) : nullptr;
+    if (predicate && !condition) access.unknown = "the condition on its lanes has another form";
+    if (lanes.var()) {
+      const PrimExpr* first = make_.Const(0, lanes.var()->dtype);
+      access.lanes.push_back({.var = lanes.var(), .min = first, .extent = lanes.count()});
     }
-    if (const auto* binary = As<tir::BinaryExpr>(index)) {
-      const PrimExpr* a = ScalarIndex(binary->a, access);
-      const PrimExpr* b = a ? ScalarIndex(binary->b, access) : nullptr;
-      return b ? make_.Binary(binary->kind, a, b) : nullptr;
-    }
-    return nullptr;
+    if (!condition) return Add(std::move(access));
+    Guarded(condition, [&] { Add(std::move(access)); });
   }
 
   void Add(Access access) {
@@ -452,7 +454,8 @@ class Collector : public tir::StmtExprVisitor {
     const auto* pointer = As<tir::Var>(arg);
     if (load) {
       for (const PrimExpr* index : load->indices) VisitExpr(index);
-      Access access = Element(Access::Kind::kWrite, *load->buffer, load->indices, address);
+      Lanes lanes(workspace_);
+      Access access = Element(Access::Kind::kWrite, *load->buffer, load->indices, lanes, address);
       if (IsAtomic(call))
         access.kind = Access::Kind::kAtomic;
       else

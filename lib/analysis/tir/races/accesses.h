@@ -49,7 +49,8 @@ struct Access {
   std::vector<Loop> lanes = {};
   std::vector<const PrimExpr*> guards = {};  // conditions around it
   std::vector<uint32_t> loops = {};          // around it, outermost first; indices into Accesses::loops
-  const PrimExpr* value = nullptr;           // that is stored, if every thread that stores computes it
+  const PrimExpr* value = nullptr;           // that is stored in a lane, if every thread that stores computes it
+  bool has_unknown_value = false;            // it is not known what the value depends on
   const Node* at = nullptr;
   const tir::Stmt* stmt = nullptr;
   const tir::Block* reduction = nullptr;  // the block over threads that accumulates into the element

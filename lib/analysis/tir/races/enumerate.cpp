@@ -1,9 +1,9 @@
 #include "analysis/tir/races/enumerate.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +18,8 @@ namespace iropt::races {
 
 namespace {
 
-constexpr int64_t kMaxCommonValues = 64;
+constexpr int64_t kMaxCommonValues = 256;
+constexpr int64_t kMaxSizeValues = 16;
 
 struct Domain {
   int64_t min;
@@ -34,6 +35,124 @@ struct Code {
   Programs guards, element, actor, value;
   std::vector<Domain> domains;  // of its own variables
   int64_t count = 1;            // of their values
+};
+
+// The values of a number in the domains, of which the last one changes first.
+void SetTo(const std::vector<Domain>& domains, int64_t number, Values& values) {
+  for (size_t i = domains.size(); i-- > 0;) {
+    values[i] = domains[i].min + number % domains[i].size();
+    number /= domains[i].size();
+  }
+}
+
+// What a side does for all values of its variables, found by the element: rows of the element, the actor and the value.
+class Records {
+ public:
+  Records(const Code& code, const Values& common)
+      : code_(code), width_(code.element.size() + code.actor.size() + code.value.size()) {
+    columns_.resize(common.size() + code.domains.size());
+    for (size_t i = 0; i < common.size(); ++i) columns_[i].fill(common[i]);
+    num_common_ = common.size();
+  }
+
+  // Calls f(number, row) for all rows whose conditions hold, until it returns true.
+  template <class F>
+  void FindAll(F&& f) {
+    Values values(code_.domains.size());
+    std::vector<int64_t> rows(width_ * Program::kRuns);
+    for (int64_t begin = 0; begin < code_.count; begin += Program::kRuns) {
+      const size_t size = static_cast<size_t>(std::min<int64_t>(Program::kRuns, code_.count - begin));
+      SetTo(code_.domains, begin, values);
+      for (size_t i = 0; i < size; ++i) {
+        for (size_t v = 0; v < values.size(); ++v) columns_[num_common_ + v][i] = values[v];
+        Advance(values);
+      }
+      std::array<bool, Program::kRuns> holds;
+      holds.fill(true);
+      for (const Program& guard : code_.guards) {
+        const auto results = guard.Run(columns_, size, scratch_);
+        for (size_t i = 0; i < size; ++i) holds[i] &= results[i] != 0;
+      }
+      size_t column = 0;
+      for (const Programs* programs : {&code_.element, &code_.actor, &code_.value}) {
+        for (const Program& program : *programs) {
+          const auto results = program.Run(columns_, size, scratch_);
+          for (size_t i = 0; i < size; ++i) rows[i * width_ + column] = results[i];
+          ++column;
+        }
+      }
+      for (size_t i = 0; i < size; ++i) {
+        if (holds[i] && f(begin + static_cast<int64_t>(i), &rows[i * width_])) return;
+      }
+    }
+  }
+
+  void AddAll() {
+    size_t size = 16;
+    while (size < 2 * static_cast<size_t>(code_.count)) size *= 2;
+    heads_.assign(size, kEnd);
+    FindAll([&](int64_t number, const int64_t* row) {
+      // Two actors for each value are enough: any other one differs from one of them.
+      int num_alike = 0;
+      AnyAt(row, [&](int64_t, const int64_t* other) {
+        if (SameValue(other, row)) num_alike += SameActor(other, row) ? 2 : 1;
+        return num_alike >= 2;
+      });
+      if (num_alike >= 2) return false;
+      uint32_t& head = HeadOf(row);
+      entries_.push_back({number, head});
+      head = static_cast<uint32_t>(entries_.size() - 1);
+      rows_.insert(rows_.end(), row, row + width_);
+      return false;
+    });
+  }
+
+  // Calls f(number, row) for the rows with the same element, until it returns true. Returns whether it did.
+  template <class F>
+  bool AnyAt(const int64_t* row, F&& f) {
+    for (uint32_t i = HeadOf(row); i != kEnd; i = entries_[i].next) {
+      const int64_t* other = &rows_[i * width_];
+      if (std::equal(row, row + code_.element.size(), other) && f(entries_[i].number, other)) return true;
+    }
+    return false;
+  }
+  bool SameActor(const int64_t* a, const int64_t* b) const {
+    return Same(a, b, code_.element.size(), code_.actor.size());
+  }
+  bool SameValue(const int64_t* a, const int64_t* b) const {
+    return Same(a, b, code_.element.size() + code_.actor.size(), code_.value.size());
+  }
+
+ private:
+  static constexpr uint32_t kEnd = 0xffffffff;
+  struct Entry {
+    int64_t number;
+    uint32_t next;
+  };
+
+  static bool Same(const int64_t* a, const int64_t* b, size_t begin, size_t size) {
+    return std::equal(a + begin, a + begin + size, b + begin);
+  }
+  void Advance(Values& values) const {
+    for (size_t v = values.size(); v-- > 0;) {
+      if (values[v]++ != code_.domains[v].max) return;
+      values[v] = code_.domains[v].min;
+    }
+  }
+  uint32_t& HeadOf(const int64_t* row) {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < code_.element.size(); ++i)
+      hash = (hash ^ static_cast<uint64_t>(row[i])) * 0x9e3779b97f4a7c15;
+    return heads_[(hash >> 32) & (heads_.size() - 1)];
+  }
+
+  const Code& code_;
+  const size_t width_;
+  size_t num_common_ = 0;
+  Program::Columns columns_, scratch_;
+  std::vector<uint32_t> heads_;
+  std::vector<Entry> entries_;
+  std::vector<int64_t> rows_;
 };
 
 // The parts of a sum.
@@ -186,94 +305,43 @@ class Enumeration {
     return Program::Of(sum, slots);
   }
 
-  struct Record {
-    Values actor, value, variables;
-  };
-  using Table = LookupMap<Values, std::vector<Record>>;
-
   Answer Search(const Code (&code)[2], bool actors_differ, bool values_differ) {
     int64_t num_common = 1;
     for (const Domain& domain : common_domains_) num_common *= domain.size();
     const int64_t cost = num_common * (code[0].count + code[1].count);
     if (cost > static_cast<int64_t>(budget_)) return {};
     budget_ -= static_cast<size_t>(cost);
-    const auto differ = [&](const Record& a, const Record& b) {
-      return (actors_differ || a.actor != b.actor) && (values_differ || a.value != b.value);
-    };
     Answer answer = {.solution = Solution::kNone};
-    Values values(common_.size());
-    ForEach(common_domains_, values, 0, [&] {
-      Table table;
-      ForEachRecord(code[0], values, [&](const Values& element, Record record) {
-        std::vector<Record>& records = table[element];
-        // Two actors for each value are enough: any other one differs from one of them.
-        int num_alike = 0;
-        for (const Record& other : records) {
-          if (other.value == record.value) num_alike += other.actor == record.actor ? 2 : 1;
-        }
-        if (num_alike < 2) records.push_back(std::move(record));
-        return true;
-      });
-      ForEachRecord(code[1], values, [&](const Values& element, const Record& record) {
-        const std::vector<Record>* others = table.Find(element);
-        if (!others) return true;
-        for (const Record& other : *others) {
-          if (!differ(other, record)) continue;
+    Values common(common_.size());
+    for (int64_t i = 0; i < num_common && answer.solution == Solution::kNone; ++i) {
+      SetTo(common_domains_, i, common);
+      Records first(code[0], common);
+      first.AddAll();
+      Records second(code[1], common);
+      second.FindAll([&](int64_t number, const int64_t* record) {
+        return first.AnyAt(record, [&](int64_t other_number, const int64_t* other) {
+          if ((!actors_differ && first.SameActor(other, record)) || (!values_differ && first.SameValue(other, record)))
+            return false;
           answer = {.solution = is_exact_ ? Solution::kFound : Solution::kUnknown};
-          Describe(values, other, record, answer);
-          return false;
-        }
-        return true;
+          Describe(common, code, other_number, number, answer);
+          return true;
+        });
       });
-      return answer.solution == Solution::kNone;
-    });
+    }
     return answer;
   }
 
-  // Calls f for all values in the domains from `at` on, until it returns false.
-  template <class F>
-  static bool ForEach(const std::vector<Domain>& domains, Values& values, size_t offset, F&& f) {
-    for (size_t i = 0; i < domains.size(); ++i) {
-      if (domains[i].size() == 0) return true;
-      values[offset + i] = domains[i].min;
-    }
-    while (true) {
-      if (!f()) return false;
-      size_t i = domains.size();
-      while (i > 0 && values[offset + i - 1] == domains[i - 1].max) {
-        values[offset + i - 1] = domains[i - 1].min;
-        --i;
-      }
-      if (i == 0) return true;
-      ++values[offset + i - 1];
-    }
-  }
-
-  template <class F>
-  static void ForEachRecord(const Code& code, const Values& common, F&& f) {
-    Values values = common;
-    values.resize(common.size() + code.domains.size());
-    Values scratch;
-    const auto run = [&](const Programs& programs) {
-      Values results;
-      for (const Program& program : programs) results.push_back(program.Run(values, scratch));
-      return results;
+  void Describe(const Values& common, const Code (&code)[2], int64_t first, int64_t second, Answer& answer) const {
+    const auto add = [](const auto& variables, const Values& values, auto& to) {
+      for (size_t i = 0; i < values.size(); ++i) to.emplace_back(variables[i].name, values[i]);
     };
-    ForEach(code.domains, values, common.size(), [&] {
-      for (const Program& guard : code.guards) {
-        if (guard.Run(values, scratch) == 0) return true;
-      }
-      const auto own = std::span(values).subspan(common.size());
-      return f(run(code.element), Record{run(code.actor), run(code.value), {own.begin(), own.end()}});
-    });
-  }
-
-  void Describe(const Values& common, const Record& first, const Record& second, Answer& answer) const {
     for (size_t i = 0; i < common_.size(); ++i) answer.common.emplace_back(common_[i]->name, common[i]);
-    for (size_t i = 0; i < query_.first.vars.size(); ++i)
-      answer.first.emplace_back(query_.first.vars[i].name, first.variables[i]);
-    for (size_t i = 0; i < query_.second.vars.size(); ++i)
-      answer.second.emplace_back(query_.second.vars[i].name, second.variables[i]);
+    Values values(query_.first.vars.size());
+    SetTo(code[0].domains, first, values);
+    add(query_.first.vars, values, answer.first);
+    values.resize(query_.second.vars.size());
+    SetTo(code[1].domains, second, values);
+    add(query_.second.vars, values, answer.second);
   }
 
   const Query& query_;
@@ -288,6 +356,26 @@ class Enumeration {
 
 Answer SolveByEnumeration(const Query& query, Workspace& workspace, size_t& budget) {
   return Enumeration(query, workspace, budget).Solve();
+}
+
+Answer SolveForSmallSizes(const Query& query, Workspace& workspace, size_t& budget) {
+  if (query.sizes.empty() || query.sizes.size() > 4) return {};
+  int64_t greatest = 1;
+  const auto num_values = [&](int64_t size) {
+    int64_t count = 1;
+    for (size_t i = 0; i < query.sizes.size(); ++i) count *= size;
+    return count;
+  };
+  while (num_values(greatest + 1) <= kMaxSizeValues) ++greatest;
+  const arith::PrimBuilder make(workspace);
+  Query bounded = query;
+  std::vector<Variable> sizes;
+  for (const tir::Var* size : query.sizes)
+    sizes.push_back({size, make.Const(1, size->dtype), make.Const(greatest, size->dtype), size->name});
+  bounded.common.insert(bounded.common.begin(), sizes.begin(), sizes.end());
+  Answer answer = SolveByEnumeration(bounded, workspace, budget);
+  if (answer.solution == Solution::kNone) answer = {};
+  return answer;
 }
 
 bool IsInjective(const Side& side, Workspace& workspace) {

@@ -13,6 +13,9 @@ namespace iropt::races {
 // `budget`: how many more values may be tried; those that were are subtracted. O(values of a side).
 Answer SolveByEnumeration(const Query& query, Workspace& workspace, size_t& budget);
 
+// Tries small values of the sizes, too, so that kNone is not a proof: the answer is kFound or kUnknown.
+Answer SolveForSmallSizes(const Query& query, Workspace& workspace, size_t& budget);
+
 // Returns whether the element is another one for all other values of the variables of the side, as indices of fused and
 // split loops are. The cost is that of arith::DetectIterMap.
 bool IsInjective(const Side& side, Workspace& workspace);

@@ -8,6 +8,7 @@
 
 #include "analysis/tir/races/accesses.h"
 #include "analysis/tir/races/enumerate.h"
+#include "analysis/tir/races/equations.h"
 #include "analysis/tir/races/query.h"
 #include "analysis/tir/races/smt.h"
 #include "iropt/analysis/tir/races.h"
@@ -27,7 +28,8 @@ using races::Query;
 using races::Reach;
 using races::Solution;
 
-constexpr size_t kFewValues = 1 << 14;
+// So many are tried before Z3 is asked.
+constexpr size_t kFewValues = 1 << 17;
 
 std::string_view Verb(const Access& access) { return access.kind == Access::Kind::kRead ? "reads" : "changes"; }
 
@@ -59,7 +61,11 @@ std::string_view SingleName(Actors::Kind kind) {
 class RaceFinder {
  public:
   RaceFinder(const PrimFunc& func, const RaceOptions& options, Workspace& workspace)
-      : func_(func), options_(options), workspace_(workspace), budget_(options.max_values) {}
+      : func_(func),
+        options_(options),
+        workspace_(workspace),
+        budget_(options.max_values),
+        solver_limit_(options.solver_limit) {}
 
   std::vector<RaceFinding> Find() {
     const auto is_block = [](const tir::Stmt* stmt) { return Is<tir::BlockRealize>(stmt); };
@@ -192,23 +198,15 @@ class RaceFinder {
          .at = divergence.at});
   }
 
-  // Cheap ways come first: few values, a map of the threads that takes each element once, Z3, then many values.
+  // Cheap ways come first: equations, a map of the threads that takes each element once, few values, Z3, many values.
   Answer Solve(const Query& query, std::string& reason, bool is_hopeless = false) {
-    Answer answer = Enumerate(query, kFewValues);
-    if (answer.solution == Solution::kUnknown && query.is_symmetric && races::IsInjective(query.first, workspace_))
-      answer.solution = Solution::kNone;
+    if (races::HasNoSolution(query, workspace_)) return {.solution = Solution::kNone};
+    if (query.is_symmetric && races::IsInjective(query.first, workspace_)) return {.solution = Solution::kNone};
+    Answer answer = Enumerate(query, kFewValues, races::SolveByEnumeration);
+    if (answer.solution == Solution::kUnknown) answer = Enumerate(query, kFewValues, races::SolveForSmallSizes);
     if (answer.solution == Solution::kUnknown && !is_hopeless) {
-      reason = "it has too many threads and iterations to try them all";
-      if (options_.solver_limit != 0) {
-        Result<Answer> solved = races::SolveBySmt(query, options_.solver_limit);
-        if (solved.ok()) {
-          answer = std::move(*solved);
-          reason = "it depends on values in memory, or on sizes";
-        } else {
-          reason += fmt::format(", and Z3 cannot be asked ({})", solved.error().message);
-        }
-      }
-      if (answer.solution == Solution::kUnknown) answer = Enumerate(query, budget_);
+      answer = AskSolver(query, reason);
+      if (answer.solution == Solution::kUnknown) answer = Enumerate(query, budget_, races::SolveByEnumeration);
     }
     if (answer.solution == Solution::kFound && !query.caveat.empty()) {
       answer.solution = Solution::kUnknown;
@@ -217,10 +215,29 @@ class RaceFinder {
     return answer;
   }
 
-  Answer Enumerate(const Query& query, size_t max_values) {
+  Answer AskSolver(const Query& query, std::string& reason) {
+    reason = query.sizes.empty() ? "it has too many threads and iterations to try them all" : "it depends on sizes";
+    if (solver_limit_ == 0) return {};
+    Result<Answer> solved = races::SolveBySmt(query, solver_limit_);
+    if (!solved.ok()) {
+      reason += fmt::format(", and Z3 cannot be asked ({})", solved.error().message);
+      return {};
+    }
+    // All questions that it does not answer take twice the work of the first one at most.
+    if (solved->solution == Solution::kUnknown) {
+      solver_limit_ /= 2;
+      if (solved->reads_memory)
+        reason = "it depends on values in memory";
+      else
+        reason += solved->has_other_operations ? ", and on operations on bits" : ", and Z3 does not decide it";
+    }
+    return std::move(*solved);
+  }
+
+  Answer Enumerate(const Query& query, size_t max_values, Answer (&solve)(const Query&, Workspace&, size_t&)) {
     const size_t allowed = std::min(budget_, max_values);
     size_t left = allowed;
-    Answer answer = races::SolveByEnumeration(query, workspace_, left);
+    Answer answer = solve(query, workspace_, left);
     budget_ -= allowed - left;
     return answer;
   }
@@ -238,6 +255,7 @@ class RaceFinder {
   const RaceOptions& options_;
   Workspace& workspace_;
   size_t budget_;
+  uint64_t solver_limit_;
   races::Accesses accesses_;
   races::Barriers barriers_ = races::Barriers::kBlock;
   const races::QueryBuilder* builder_ = nullptr;

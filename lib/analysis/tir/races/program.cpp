@@ -99,52 +99,66 @@ int64_t TruncDivide(int64_t a, int64_t b) {
 
 }  // namespace
 
-int64_t Program::Binary(NodeKind kind, int64_t a, int64_t b) {
-  const auto x = static_cast<uint64_t>(a);
-  const auto y = static_cast<uint64_t>(b);
+// The operation is chosen once for all runs.
+void Program::Binary(NodeKind kind, const int64_t* a, const int64_t* b, size_t num_runs, int64_t* to) {
+  const auto each = [&](auto&& compute) {
+    for (size_t i = 0; i < num_runs; ++i) to[i] = compute(a[i], b[i]);
+  };
+  const auto remainder = [](int64_t x, int64_t y, int64_t quotient) {
+    return Wrapped(static_cast<uint64_t>(x) - static_cast<uint64_t>(quotient) * static_cast<uint64_t>(y));
+  };
+  using U = uint64_t;
   switch (kind) {
-    case NodeKind::kAdd: return Wrapped(x + y);
-    case NodeKind::kSub: return Wrapped(x - y);
-    case NodeKind::kMul: return Wrapped(x * y);
-    case NodeKind::kDiv: return TruncDivide(a, b);
-    case NodeKind::kMod: return Wrapped(x - static_cast<uint64_t>(TruncDivide(a, b)) * y);
-    case NodeKind::kFloorDiv: return FloorDivide(a, b);
-    case NodeKind::kFloorMod: return b == 0 ? 0 : Wrapped(x - static_cast<uint64_t>(FloorDivide(a, b)) * y);
-    case NodeKind::kMin: return std::min(a, b);
-    case NodeKind::kMax: return std::max(a, b);
-    case NodeKind::kEQ: return a == b;
-    case NodeKind::kNE: return a != b;
-    case NodeKind::kLT: return a < b;
-    case NodeKind::kLE: return a <= b;
-    case NodeKind::kGT: return a > b;
-    case NodeKind::kGE: return a >= b;
-    case NodeKind::kAnd: return a != 0 && b != 0;
-    case NodeKind::kOr: return a != 0 || b != 0;
+    case NodeKind::kAdd: return each([](int64_t x, int64_t y) { return Wrapped(U(x) + U(y)); });
+    case NodeKind::kSub: return each([](int64_t x, int64_t y) { return Wrapped(U(x) - U(y)); });
+    case NodeKind::kMul: return each([](int64_t x, int64_t y) { return Wrapped(U(x) * U(y)); });
+    case NodeKind::kDiv: return each(TruncDivide);
+    case NodeKind::kMod: return each([&](int64_t x, int64_t y) { return remainder(x, y, TruncDivide(x, y)); });
+    case NodeKind::kFloorDiv: return each(FloorDivide);
+    case NodeKind::kFloorMod:
+      return each([&](int64_t x, int64_t y) { return y == 0 ? 0 : remainder(x, y, FloorDivide(x, y)); });
+    case NodeKind::kMin: return each([](int64_t x, int64_t y) { return std::min(x, y); });
+    case NodeKind::kMax: return each([](int64_t x, int64_t y) { return std::max(x, y); });
+    case NodeKind::kEQ: return each([](int64_t x, int64_t y) { return x == y; });
+    case NodeKind::kNE: return each([](int64_t x, int64_t y) { return x != y; });
+    case NodeKind::kLT: return each([](int64_t x, int64_t y) { return x < y; });
+    case NodeKind::kLE: return each([](int64_t x, int64_t y) { return x <= y; });
+    case NodeKind::kGT: return each([](int64_t x, int64_t y) { return x > y; });
+    case NodeKind::kGE: return each([](int64_t x, int64_t y) { return x >= y; });
+    case NodeKind::kAnd: return each([](int64_t x, int64_t y) { return x != 0 && y != 0; });
+    case NodeKind::kOr: return each([](int64_t x, int64_t y) { return x != 0 || y != 0; });
     default: IROPT_UNREACHABLE("{} as an operation", NodeKindName(kind));
   }
 }
 
-int64_t Program::Run(std::span<const int64_t> values, std::vector<int64_t>& scratch) const {
-  scratch.resize(steps_.size());
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const Step& step = steps_[i];
-    const int64_t a = step.op >= Op::kBinary ? scratch[step.a] : 0;
-    const int64_t b = step.op >= Op::kBinary ? scratch[step.b] : 0;
-    const bool is_shift = b >= 0 && b < 64;
+std::span<const int64_t> Program::Run(const Columns& values, size_t num_runs, Columns& scratch) const {
+  scratch.resize(std::max(scratch.size(), steps_.size()));
+  const auto is_shift = [](int64_t by) { return by >= 0 && by < 64; };
+  for (size_t s = 0; s < steps_.size(); ++s) {
+    const Step& step = steps_[s];
+    int64_t* to = scratch[s].data();
+    const bool has_operands = step.op >= Op::kBinary;
+    const int64_t* a = has_operands ? scratch[step.a].data() : nullptr;
+    const int64_t* b = has_operands ? scratch[step.b].data() : nullptr;
+    const auto each = [&](auto&& compute) {
+      for (size_t i = 0; i < num_runs; ++i) to[i] = compute(i);
+    };
     switch (step.op) {
-      case Op::kConst: scratch[i] = step.value; break;
-      case Op::kSlot: scratch[i] = values[step.a]; break;
-      case Op::kBinary: scratch[i] = Binary(step.kind, a, b); break;
-      case Op::kNot: scratch[i] = a == 0; break;
-      case Op::kSelect: scratch[i] = a != 0 ? b : scratch[step.c]; break;
-      case Op::kShiftRight: scratch[i] = is_shift ? a >> b : 0; break;
-      case Op::kShiftLeft: scratch[i] = is_shift ? Wrapped(static_cast<uint64_t>(a) << b) : 0; break;
-      case Op::kAnd: scratch[i] = a & b; break;
-      case Op::kOr: scratch[i] = a | b; break;
-      case Op::kXor: scratch[i] = a ^ b; break;
+      case Op::kConst: std::fill_n(to, num_runs, step.value); break;
+      case Op::kSlot: std::copy_n(values[step.a].data(), num_runs, to); break;
+      case Op::kBinary: Binary(step.kind, a, b, num_runs, to); break;
+      case Op::kNot: each([&](size_t i) { return a[i] == 0; }); break;
+      case Op::kSelect: each([&, c = scratch[step.c].data()](size_t i) { return a[i] != 0 ? b[i] : c[i]; }); break;
+      case Op::kShiftRight: each([&](size_t i) { return is_shift(b[i]) ? a[i] >> b[i] : 0; }); break;
+      case Op::kShiftLeft:
+        each([&](size_t i) { return is_shift(b[i]) ? Wrapped(static_cast<uint64_t>(a[i]) << b[i]) : 0; });
+        break;
+      case Op::kAnd: each([&](size_t i) { return a[i] & b[i]; }); break;
+      case Op::kOr: each([&](size_t i) { return a[i] | b[i]; }); break;
+      case Op::kXor: each([&](size_t i) { return a[i] ^ b[i]; }); break;
     }
   }
-  return scratch.back();
+  return std::span(scratch[steps_.size() - 1]).first(num_runs);
 }
 
 }  // namespace iropt::races

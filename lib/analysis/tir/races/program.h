@@ -1,6 +1,8 @@
 // Integer expressions as code without branches, to be run for many values of their variables.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,8 +22,13 @@ class Program {
   // indices and conditions.
   static std::optional<Program> Of(const PrimExpr* expr, const Slots& slots);
 
-  // The value, modulo 2^64; a division by zero gives 0. O(size).
-  int64_t Run(std::span<const int64_t> values, std::vector<int64_t>& scratch) const;
+  // Values of the variables by slot, for several runs: kRuns of each slot in a row.
+  static constexpr size_t kRuns = 128;
+  using Columns = std::vector<std::array<int64_t, kRuns>>;
+
+  // The results of the first `num_runs` runs, modulo 2^64; a division by zero gives 0. They stay in the last row of
+  // `scratch`. O(size * runs).
+  std::span<const int64_t> Run(const Columns& values, size_t num_runs, Columns& scratch) const;
 
  private:
   enum class Op : uint8_t { kConst, kSlot, kBinary, kNot, kSelect, kShiftRight, kShiftLeft, kAnd, kOr, kXor };
@@ -32,7 +39,7 @@ class Program {
     int64_t value = 0;
   };
   class Compiler;
-  static int64_t Binary(NodeKind kind, int64_t a, int64_t b);
+  static void Binary(NodeKind kind, const int64_t* a, const int64_t* b, size_t num_runs, int64_t* to);
 
   std::vector<Step> steps_;
 };

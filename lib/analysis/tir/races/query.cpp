@@ -219,34 +219,28 @@ struct ThreadAxis {
 };
 
 // Threads are numbered with threadIdx.x the fastest, and divided into warps in this order.
-void AddWarps(Actors::Warps warps, int64_t warp_size, const std::map<int, ThreadAxis>& threads,
-              const arith::PrimBuilder& make, Side& side) {
-  if (warps == Actors::Warps::kAny) return;
-  const PrimExpr* of_warps[2] = {};
-  for (int i = 0; i < 2; ++i) {
-    const PrimExpr* number = make.Int(0);
-    const PrimExpr* stride = make.Int(1);
-    for (const auto& [dim, axis] : threads) {
-      number = make.Add(number, make.Mul(axis.positions[i], stride));
-      stride = make.Mul(stride, axis.extent);
-    }
-    of_warps[i] = make.FloorDiv(number, make.Const(warp_size, number->dtype));
+const PrimExpr* WarpOf(const std::map<int, ThreadAxis>& threads, int side, int64_t warp_size,
+                       const arith::PrimBuilder& make) {
+  const PrimExpr* number = make.Int(0);
+  const PrimExpr* stride = make.Int(1);
+  for (const auto& [dim, axis] : threads) {
+    number = make.Add(number, make.Mul(axis.positions[side], stride));
+    stride = make.Mul(stride, axis.extent);
   }
-  const NodeKind relation = warps == Actors::Warps::kSame ? NodeKind::kEQ : NodeKind::kNE;
-  side.guards.push_back(make.Binary(relation, of_warps[0], of_warps[1]));
+  return make.FloorDiv(number, make.Const(warp_size, number->dtype));
 }
 
-// Returns false if the actors do not share the memory.
+// Says who the actors are. `alike` is what must be the same for both if they share the memory. Returns false if they do
+// not.
 bool AddActors(const Access& access, const Actors& actors, const Accesses& accesses, int64_t warp_size,
-               const arith::PrimBuilder& make, SideBuilder& first, SideBuilder& second) {
+               const arith::PrimBuilder& make, SideBuilder (&sides)[2], std::vector<const PrimExpr*> (&alike)[2]) {
   const uint32_t depth = accesses.AllocationDepth(access.data);
   const auto is_inside = [&](uint32_t place) { return depth > place; };
   if (actors.kind == Actors::Kind::kIterations) {
     const auto place = std::ranges::find(access.loops, actors.loop) - access.loops.begin();
     if (is_inside(static_cast<uint32_t>(place))) return false;
     const tir::Var* var = accesses.loops[actors.loop].var;
-    first.side().actor.push_back(first.Of(var));
-    second.side().actor.push_back(second.Of(var));
+    for (SideBuilder& side : sides) side.side().actor.push_back(side.Of(var));
     return true;
   }
   const StorageScope scope = StorageScope::Of(access.data->pointer ? access.data->pointer->scope : "");
@@ -257,17 +251,22 @@ bool AddActors(const Access& access, const Actors& actors, const Accesses& acces
     bool shares = IsSharedBy(scope, ThreadTag::Of(axis.tag));
     for (uint32_t place = 0; scope.rank == StorageRank::kGlobal && place < access.loops.size(); ++place)
       shares &= accesses.loops[access.loops[place]].tag != axis.tag || !is_inside(place);
-    const PrimExpr* positions[] = {first.Position(axis, access.loops), second.Position(axis, access.loops)};
-    threads[ThreadTag::Of(axis.tag).dim] = {axis.extent, {positions[0], positions[1]}};
-    if (shares) {
-      first.side().actor.push_back(positions[0]);
-      second.side().actor.push_back(positions[1]);
-    } else {
-      second.side().guards.push_back(make.Binary(NodeKind::kEQ, positions[0], positions[1]));
+    ThreadAxis& thread = threads[ThreadTag::Of(axis.tag).dim];
+    thread.extent = axis.extent;
+    for (int i = 0; i < 2; ++i) {
+      thread.positions[i] = sides[i].Position(axis, access.loops);
+      (shares ? sides[i].side().actor : alike[i]).push_back(thread.positions[i]);
     }
   }
-  AddWarps(actors.warps, warp_size, threads, make, second.side());
-  return !first.side().actor.empty();
+  if (sides[0].side().actor.empty()) return false;
+  for (int i = 0; i < 2 && actors.warps != Actors::Warps::kAny; ++i) {
+    const PrimExpr* warp = WarpOf(threads, i, warp_size, make);
+    if (actors.warps == Actors::Warps::kSame)
+      alike[i].push_back(warp);
+    else
+      sides[i].side().actor = {warp};
+  }
+  return true;
 }
 
 void AddElements(const Access& a, const Access& b, Workspace& workspace, SideBuilder& first, SideBuilder& second,
@@ -298,9 +297,10 @@ void AddElements(const Access& a, const Access& b, Workspace& workspace, SideBui
 // Returns false if all store the same value.
 bool AddValues(const Access& access, bool is_same, Actors::Kind actors, SideBuilder& first, SideBuilder& second,
                Query& query) {
-  if (!is_same || !access.value) return true;
-  bool is_known = true;
-  const std::vector<const PrimExpr*> parts = ValueParts::Of(access.value, actors, is_known);
+  if (!is_same || (!access.value && !access.has_unknown_value)) return true;
+  bool is_known = !access.has_unknown_value;
+  std::vector<const PrimExpr*> parts;
+  if (is_known) parts = ValueParts::Of(access.value, actors, is_known);
   if (!is_known) {
     query.caveat = "the values that are stored may be the same";
     return true;
@@ -324,7 +324,11 @@ int64_t WarpSizeOf(const PrimFunc& func) {
 QueryBuilder::QueryBuilder(const PrimFunc& func, const Accesses& accesses, Workspace& workspace)
     : accesses_(accesses), workspace_(workspace), warp_size_(WarpSizeOf(func)) {
   for (const tir::Buffer* buffer : func.param_buffers) {
-    if (buffer) constant_.insert(buffer->data);
+    if (!buffer) continue;
+    constant_.insert(buffer->data);
+    for (const PrimExpr* dimension : buffer->shape) {
+      if (const auto* var = As<tir::Var>(dimension)) dimensions_.insert(var);
+    }
   }
   for (const Access& access : accesses.accesses) {
     if (access.kind != Access::Kind::kRead) constant_.erase(access.data);
@@ -343,14 +347,54 @@ bool QueryBuilder::Build(const Reach& first, const Reach& second, const Actors& 
     for (const Loop& lane : accesses[i]->lanes) sides[i].AddLane(lane);
     for (const PrimExpr* guard : accesses[i]->guards) sides[i].Guard(guard);
   }
-  if (!AddActors(a, actors, accesses_, warp_size_, arith::PrimBuilder(workspace_), sides[0], sides[1])) return false;
+  std::vector<const PrimExpr*> alike[2];
+  if (!AddActors(a, actors, accesses_, warp_size_, arith::PrimBuilder(workspace_), sides, alike)) return false;
 
   for (const Access* access : accesses) {
     if (!access->unknown.empty()) query.caveat = access->unknown;
   }
   query.is_symmetric = first.access == second.access && first.rounds.empty() && second.rounds.empty();
   AddElements(a, b, workspace_, sides[0], sides[1], query);
-  return AddValues(a, a.stmt == b.stmt && first.access == second.access, actors.kind, sides[0], sides[1], query);
+  for (int i = 0; i < 2; ++i) {
+    std::vector<const PrimExpr*>& element = sides[i].side().element;
+    element.insert(element.end(), alike[i].begin(), alike[i].end());
+  }
+  if (!AddValues(a, a.stmt == b.stmt && first.access == second.access, actors.kind, sides[0], sides[1], query))
+    return false;
+  AddSizes(query);
+  return true;
+}
+
+void QueryBuilder::AddSizes(Query& query) const {
+  LookupSet<const tir::Var*> known;
+  for (const auto* list : {&query.common, &query.first.vars, &query.second.vars}) {
+    for (const Variable& variable : *list) known.insert(variable.var);
+  }
+  for (const auto* list : {&query.first.loaded, &query.second.loaded}) {
+    for (const tir::Var* var : *list) known.insert(var);
+  }
+  const auto add = [&](const PrimExpr* expr) {
+    tir::UsesVar(expr, [&](const tir::Var* var) {
+      if (var->dtype.is_integer() && var->dtype.is_scalar() && known.insert(var)) query.sizes.push_back(var);
+      return false;
+    });
+  };
+  for (const auto* list : {&query.common, &query.first.vars, &query.second.vars}) {
+    for (const Variable& variable : *list) {
+      add(variable.min);
+      add(variable.extent);
+    }
+  }
+  for (const Side* side : {&query.first, &query.second}) {
+    for (const auto* list : {&side->guards, &side->element, &side->actor, &side->value}) {
+      for (const PrimExpr* expr : *list) add(expr);
+    }
+  }
+  const arith::PrimBuilder make(workspace_);
+  for (const tir::Var* size : query.sizes) {
+    if (dimensions_.contains(size) || size->is_size_var() || size->context_owned())
+      query.first.guards.push_back(make.Binary(NodeKind::kGE, size, make.Const(1, size->dtype)));
+  }
 }
 
 Query QueryBuilder::Build(const Divergence& divergence, const Kernel& kernel) const {
@@ -363,6 +407,7 @@ Query QueryBuilder::Build(const Divergence& divergence, const Kernel& kernel) co
     for (const PrimExpr* guard : divergence.guards) side.Guard(guard);
     side.side().actor.push_back(side.Of(divergence.condition));
   }
+  AddSizes(query);
   return query;
 }
 

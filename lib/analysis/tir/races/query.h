@@ -24,7 +24,7 @@ struct Variable {
 struct Side {
   std::vector<Variable> vars;
   std::vector<const PrimExpr*> guards;   // all hold, and all variables are in their ranges
-  std::vector<const PrimExpr*> element;  // what it accesses
+  std::vector<const PrimExpr*> element;  // what it accesses, in which copy of the memory
   std::vector<const PrimExpr*> actor;    // the thread
   std::vector<const PrimExpr*> value;    // what the value that it stores depends on; empty if that does not matter
   std::vector<const tir::Var*> loaded;   // stand for what was read from memory that changes, or is the thread's own
@@ -33,6 +33,7 @@ struct Side {
 // Is there a solution in which the elements are equal, the actors are not, and the values, if there are any, are not?
 struct Query {
   std::vector<Variable> common;
+  std::vector<const tir::Var*> sizes = {};  // other integers that both have in common, such as symbolic sizes
   Side first;
   Side second;
   // The sides are the same but for their variables.
@@ -44,6 +45,9 @@ struct Query {
 enum class Solution : uint8_t { kNone, kFound, kUnknown };
 struct Answer {
   Solution solution = Solution::kUnknown;
+  // What an unknown one depends on.
+  bool reads_memory = false;
+  bool has_other_operations = false;  // than those of integers
   // The values of variables by name, those of the first side, then those of the second, in the order of the query.
   std::vector<std::pair<std::string, int64_t>> common = {}, first = {}, second = {};
 };
@@ -70,10 +74,13 @@ class QueryBuilder {
   Query Build(const Divergence& divergence, const Kernel& kernel) const;
 
  private:
+  void AddSizes(Query& query) const;
+
   const Accesses& accesses_;
   Workspace& workspace_;
   const int64_t warp_size_;
-  LookupSet<const tir::Var*> constant_;  // pointers to memory that the function does not change
+  LookupSet<const tir::Var*> constant_;    // pointers to memory that the function does not change
+  LookupSet<const tir::Var*> dimensions_;  // of parameters, which are at least 1
 };
 
 }  // namespace iropt::races

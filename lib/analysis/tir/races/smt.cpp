@@ -52,6 +52,7 @@ class ScriptWriter : public tir::ExprFunctor<std::string(const PrimExpr*)> {
 
   const std::string& script() const { return script_; }
   bool reads_memory() const { return reads_memory_; }
+  bool has_other_operations() const { return has_other_operations_; }
 
  protected:
   std::string VisitDefault(const PrimExpr* expr) override {
@@ -118,7 +119,7 @@ class ScriptWriter : public tir::ExprFunctor<std::string(const PrimExpr*)> {
 
   // A value of its own for everything that has no form in integers.
   std::string Unknown(DataType dtype) {
-    reads_memory_ = true;
+    has_other_operations_ = true;
     std::string name = fmt::format("u{}", num_variables_++);
     fmt::format_to(std::back_inserter(script_), "(declare-fun {} () {})\n", name, SortOf(dtype));
     return name;
@@ -173,6 +174,7 @@ class ScriptWriter : public tir::ExprFunctor<std::string(const PrimExpr*)> {
   int num_variables_ = 0;
   int num_functions_ = 0;
   bool reads_memory_ = false;
+  bool has_other_operations_ = false;  // that have no form in integers
 };
 
 void Write(const Query& query, ScriptWriter& writer) {
@@ -257,6 +259,9 @@ void ReadAnswer(const Query& query, std::string_view text, Answer& answer) {
       if (next < values.size()) to.emplace_back(variable.name, values[next++]);
     }
   };
+  for (const tir::Var* size : query.sizes) {
+    if (next < values.size()) answer.common.emplace_back(size->name, values[next++]);
+  }
   take(query.common, answer.common);
   take(query.first.vars, answer.first);
   take(query.second.vars, answer.second);
@@ -269,12 +274,14 @@ Result<Answer> SolveBySmt(const Query& query, uint64_t limit) {
   if (!solver.ok()) return solver.error();
   ScriptWriter writer;
   Write(query, writer);
-  const bool is_exact = !writer.reads_memory() && query.first.loaded.empty() && query.second.loaded.empty();
+  const bool reads_memory = writer.reads_memory() || !query.first.loaded.empty() || !query.second.loaded.empty();
+  const bool is_exact = !reads_memory && !writer.has_other_operations();
   std::string names;
+  for (const tir::Var* size : query.sizes) names += writer.VisitExpr(size) + " ";
   for (const auto* vars : {&query.common, &query.first.vars, &query.second.vars}) {
     for (const Variable& variable : *vars) names += writer.VisitExpr(variable.var) + " ";
   }
-  Answer answer;
+  Answer answer = {.reads_memory = reads_memory, .has_other_operations = writer.has_other_operations()};
   solver->InSession([&](const auto& eval) {
     const std::string result = eval(fmt::format("(set-option :rlimit {})\n{}(check-sat)\n", limit, writer.script()));
     if (result.starts_with("unsat")) answer.solution = Solution::kNone;
