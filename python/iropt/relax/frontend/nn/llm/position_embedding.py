@@ -120,7 +120,7 @@ def _angles(rope_scaling, theta):
 def _rotation(rope_scaling, theta, rotary_dim, dtype, pairs=None):
     """The function that rotates an element: of itself, the other one of its pair, its position and its dimension.
 
-    pairs: whether neighbours are a pair, in the place of elements of the two halves; by default as rope_scaling says.
+    pairs: whether neighbours are a pair, in place of elements of the two halves; by default as rope_scaling says.
     Its attribute `step` is how far the other one is.
     """
     angle_of, factor = _angles(rope_scaling, theta)
