@@ -560,16 +560,13 @@ NESTED = ["loop_nests", "if_nests", "block_nests", "axis_pairs"]
 DEEP = ["deep_loops", "deep_ifs", "deep_loop_ifs"]
 # More parameters, and the attributes of the function.
 PARAMS = {
-    "rolling": lambda n: [f'R{k}: T.Buffer((16,), "float32")' for k in range(n)],
-    "weight_layouts": lambda n: [f'R{k}: T.Buffer((16,), "float32")' for k in range(n)],
-    "params": lambda n: [f'R{k}: T.Buffer((16,), "float32")' for k in range(n)],
+    **dict.fromkeys(["rolling", "weight_layouts", "params"], lambda n: [f'R{k}: T.Buffer((16,), "float32")' for k in range(n)]),
     "bfloat16": lambda n: ['L: T.Buffer((200000,), "bfloat16")'],
     "float8": lambda n: ['L: T.Buffer((200000,), "e4m3_float8")'],
     "textures": lambda n: ['X: T.Buffer((2, 8, 8, 4), "float32", scope="global.texture-nhwc")'],
 }
 ATTRS = {
-    "realized": '{"from_legacy_te_schedule": True}',
-    "prefetched": '{"from_legacy_te_schedule": True}',
+    **dict.fromkeys(["realized", "prefetched"], '{"from_legacy_te_schedule": True}'),
     "assumed": '{"op_pattern": 0}',
 }
 HEADS = {"bounds": ['T.attr(A.data, "buffer_bound", T.tvm_tuple(200000))', 'T.attr(B.data, "buffer_bound", T.tvm_tuple(200000))']}
@@ -587,7 +584,7 @@ def write(out, kind, size, funcs):
         out.write(HELPER)
     if kind == "functions":
         funcs, size = funcs * size, 1
-    extent = f"T.int64({200000})" if kind == "long_indices" else "200000"
+    extent = "T.int64(200000)" if kind == "long_indices" else "200000"
     params = [f'{name}: T.Buffer(({extent},), "float32")' for name in "AB"]
     params += [*(PARAMS[kind](size) if kind in PARAMS else []), "m: T.int32", "p: T.int32"]
     for k in range(funcs):

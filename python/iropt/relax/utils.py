@@ -27,7 +27,7 @@ def _is_expression(value):
 
 
 def _bind_expressions(func, values):
-    """The function with expressions in the place of parameters."""
+    """The function with expressions in place of parameters."""
     from .expr import Function
 
     known = {param.name: index for index, param in enumerate(func.params)}
