@@ -28,15 +28,15 @@ def inside(head, unit):
     return lambda n: [*head, *indented(chained(unit)(n))]
 
 
-def nested(unit):
-    """Nests of units, each a header and statements before the next header in it."""
+def nested(unit, levels=1):
+    """Nests of units, each headers, as many as levels, and statements before the next header in it."""
     def lines(n):
         depth = max(1, math.isqrt(n))
         result = []
         for nest in range(max(1, n // depth)):
             for k in range(depth):
-                result += indented(unit(nest, k), k)
-            result += indented(["A[m] = B[m]"], depth)
+                result += indented(unit(nest, k), levels * k)
+            result += indented(["A[m] = B[m]"], levels * depth)
         return result
     return lines
 
@@ -449,17 +449,6 @@ def axis_pair(nest, k):
             f"    y{k} = T.axis.spatial(1000, {x} * 2 + {y})", f"    A[x{k}] = B[y{k}]"]
 
 
-def nested_blocks(unit, levels):
-    """Nests of blocks, which are `levels` levels of statements each."""
-    def lines(n):
-        depth = max(1, math.isqrt(n))
-        for nest in range(max(1, n // depth)):
-            for k in range(depth):
-                yield from indented(unit(nest, k), levels * k)
-            yield from indented(["A[m] = B[m]"], levels * depth)
-    return lines
-
-
 # The lines of n units.
 KINDS = {
     "stores": chained(stored),
@@ -546,8 +535,8 @@ KINDS = {
     "functions": lambda n: loops(n),
     "loop_nests": nested(loop_nest),
     "if_nests": nested(if_nest),
-    "block_nests": nested_blocks(block_nest, 2),
-    "axis_pairs": nested_blocks(axis_pair, 1),
+    "block_nests": nested(block_nest, 2),
+    "axis_pairs": nested(axis_pair),
     "conjuncts": junction("and"),
     "disjuncts": junction("or"),
     "deep_loops": deep(lambda k: [f"for i{k} in range(2):"]),

@@ -354,6 +354,8 @@ def reduce(g):
 def arg_max(g):
     x = g.fill(g.pick(test=lambda dims: len(dims) > 0))
     dims = g.dims(x)
+    # With NaNs, the order of the elements decides in onnxruntime which one is the greatest.
+    x = g.add("Where", [g.add("IsNaN", [x], "bool", dims), g.constant(0, "float32"), x], "float32", dims)
     axis = g.axis(dims)
     attributes = {"select_last_index": 1} if g.opset > 11 and g.chance(3) else {}
     result = dims[:axis] + dims[axis + 1:]
