@@ -41,11 +41,22 @@ class NestFinder {
     } else if (const auto* sequence = As<SeqStmt>(stmt)) {
       for (const Stmt* part : sequence->seq) Find(part);
     } else if (const auto* realize = As<BlockRealize>(stmt)) {
-      AddNest(*realize);
+      IsPlain(*realize) ? Find(realize->block->body) : AddNest(*realize);
     }
   }
 
  private:
+  static bool IsTrue(const PrimExpr* condition) {
+    const auto* constant = As<IntImm>(condition);
+    return constant && constant->value != 0;
+  }
+  // Returns whether the block is only its body, such as one around the parts of a loop.
+  static bool IsPlain(const BlockRealize& realize) {
+    const Block& block = *realize.block;
+    return !block.init && block.iter_vars.empty() && block.alloc_buffers.empty() && block.match_buffers.empty() &&
+           IsTrue(realize.predicate);
+  }
+
   void FindInLoop(const For& loop) {
     if (loop.step || UsesAnyOf(vars_, loop.min) || UsesAnyOf(vars_, loop.extent)) return;
     loops_.push_back(&loop);
@@ -85,8 +96,7 @@ class NestFinder {
       AddConditions(both->a, reduced, nest);
       return AddConditions(both->b, reduced, nest);
     }
-    const auto* constant = As<IntImm>(condition);
-    if (constant && constant->value != 0) return;
+    if (IsTrue(condition)) return;
     // A loop with one iteration decides nothing.
     const auto is_other = [&](const Var* var) {
       const auto loop = std::ranges::find(loops_, var, &For::loop_var);

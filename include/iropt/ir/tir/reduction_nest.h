@@ -23,8 +23,9 @@ struct ReductionNest {
 };
 
 // Returns the nests that begin with the loop, if it is of the reduction: to each block under it that is not in another
-// one. If the loop runs for nothing, the block is to be initialized for the other loops of its nest, where the
-// conditions hold and the outer axes have their least values. O(statements down to the blocks).
+// one, or only in such without axes, memory and conditions. If the loop runs for nothing, the block is to be
+// initialized for the other loops of its nest, where the conditions hold and the outer axes have their least values.
+// O(statements down to the blocks).
 std::vector<ReductionNest> FindReductionNests(const For& loop);
 
 }  // namespace iropt::tir
