@@ -33,6 +33,7 @@ class AccessFinder : public tir::StmtExprVisitor {
     }
     sequence.allocations[allocate->buffer_var] = allocate;
     levels_[allocate->buffer_var] = touched_.size();
+    if (launch_) sequence.launches[allocate->buffer_var] = launch_;
     StmtExprVisitor::VisitAllocate(allocate);
   }
 
@@ -63,6 +64,8 @@ class AccessFinder : public tir::StmtExprVisitor {
       VisitExpr(stmt->value);
       VisitStmt(stmt->body);
     };
+    const tir::AttrStmt* outer_launch = launch_;
+    if (tir::IsThreadKey(stmt->attr_key)) launch_ = stmt;
     // Only the outermost thread begins a scope.
     if (stmt->attr_key == attr::kThreadExtent && !in_threads_) {
       in_threads_ = true;
@@ -73,6 +76,7 @@ class AccessFinder : public tir::StmtExprVisitor {
     } else {
       visit();
     }
+    launch_ = outer_launch;
   }
 
   void VisitIfThenElse(const tir::IfThenElse* stmt) override {
@@ -145,6 +149,7 @@ class AccessFinder : public tir::StmtExprVisitor {
   LookupMap<const tir::Var*, const tir::Var*> roots_;
   LookupSet<const tir::Var*> bound_;  // variables of loops, bindings and threads so far
   bool in_threads_ = false;
+  const tir::AttrStmt* launch_ = nullptr;  // the innermost one around, also of virtual threads
 };
 
 }  // namespace

@@ -28,6 +28,8 @@ struct AccessSequence {
   std::vector<AccessEvent> events;
   // By data pointer, but for the fixed ones.
   LookupMap<const tir::Var*, const tir::Allocate*> allocations;
+  // The innermost launches of threads around allocations, by data pointer.
+  LookupMap<const tir::Var*, const tir::AttrStmt*> launches;
   // Allocations whose sizes depend on variables that the function binds, which have no value in other places.
   LookupSet<const tir::Allocate*> fixed;
   // The buffers that are read or written.

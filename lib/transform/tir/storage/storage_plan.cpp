@@ -112,7 +112,7 @@ class StoragePlanner {
       const auto* found = plan_.entry_of.Find(source);
       if (!found || taken_over_.contains(source)) continue;
       StorageEntry* entry = *found;
-      if (entry->scope != scope || entry->attach_scope != thread_scope_ ||
+      if (entry->scope != scope || entry->attach_scope != AttachScope(allocate, scope) ||
           entry->elem_type != allocate.dtype.with_lanes(1) || entry->const_nbits != ConstantBits(allocate))
         continue;
       if (!operands) operands.emplace(&stmt, allocate.buffer_var);
@@ -132,16 +132,22 @@ class StoragePlanner {
       is_parallel = loop->for_kind == tir::ForKind::kParallel;
     }
     if (!is_parallel) return;
-    if (!thread_scope_) {
-      thread_scope_ = &stmt;
-    } else if (thread_scope_ == &stmt) {
-      free_.erase(&stmt);
-      thread_scope_ = nullptr;
-    }
+    if (scopes_.empty() || scopes_.back() != &stmt) return scopes_.push_back(&stmt);
+    free_.erase(&stmt);
+    scopes_.pop_back();
+  }
+
+  // Where memory is allocated: in the innermost parallel loop or launch of threads. Global memory is one thread's own
+  // only in the last one of several launches in each other.
+  const tir::Stmt* AttachScope(const tir::Allocate& allocate, const StorageScope& scope) const {
+    if (scopes_.empty()) return nullptr;
+    const tir::Stmt* around = scopes_.back();
+    if (!Is<tir::AttrStmt>(around) || scope.rank != StorageRank::kGlobal) return around;
+    return sequence_.launches.Lookup(allocate.buffer_var, To<tir::AttrStmt>(around));
   }
 
   StorageEntry* New(const tir::Allocate& allocate, const StorageScope& scope) {
-    return &plan_.entries.emplace_back(StorageEntry{.attach_scope = thread_scope_,
+    return &plan_.entries.emplace_back(StorageEntry{.attach_scope = AttachScope(allocate, scope),
                                                     .const_nbits = ConstantBits(allocate),
                                                     .scope = scope,
                                                     .elem_type = allocate.dtype.with_lanes(1)});
@@ -161,14 +167,15 @@ class StoragePlanner {
     const uint64_t nbits = ConstantBits(allocate);
     if (!options_.reuse || allocate.extents.size() != 1 || IsRegister(scope, allocate.dtype, nbits))
       return New(allocate, scope);
-    StorageEntry* entry = nbits != 0 ? TakeFree(nbits, allocate.dtype, scope) : TakeFree(allocate.dtype, scope);
+    StorageEntry* entry = nbits != 0 ? TakeFree(nbits, allocate, scope) : TakeFree(allocate, scope);
     return entry ? entry : New(allocate, scope);
   }
 
   // The smallest memory that is big enough, or else the biggest one of this element type; in any case of similar size.
-  StorageEntry* TakeFree(uint64_t nbits, DataType dtype, const StorageScope& scope) {
+  StorageEntry* TakeFree(uint64_t nbits, const tir::Allocate& allocate, const StorageScope& scope) {
+    const DataType dtype = allocate.dtype;
     constexpr uint64_t kMatchRange = 16;
-    FreeMemory& free = FreeOf(scope);
+    FreeMemory& free = FreeOf(allocate, scope);
     const auto take = [&](BySize::iterator it) {
       StorageEntry* entry = it->second;
       const std::pair<uint64_t, size_t> key = it->first;
@@ -189,8 +196,9 @@ class StoragePlanner {
   }
 
   // The memory of unknown size that has been free for the longest time.
-  StorageEntry* TakeFree(DataType dtype, const StorageScope& scope) {
-    std::deque<StorageEntry*>& entries = FreeOf(scope).of_type[dtype.with_lanes(1).raw()].of_unknown_size;
+  StorageEntry* TakeFree(const tir::Allocate& allocate, const StorageScope& scope) {
+    const DataType dtype = allocate.dtype;
+    std::deque<StorageEntry*>& entries = FreeOf(allocate, scope).of_type[dtype.with_lanes(1).raw()].of_unknown_size;
     if (entries.empty() || (options_.same_dtype_only && dtype.lanes != 1)) return nullptr;
     StorageEntry* entry = entries.front();
     entries.pop_front();
@@ -221,12 +229,14 @@ class StoragePlanner {
   using ScopeKey = std::tuple<StorageRank, std::string_view, std::string_view>;
 
   static ScopeKey Key(const StorageScope& scope) { return {scope.rank, scope.base, scope.tag}; }
-  FreeMemory& FreeOf(const StorageScope& scope) { return free_[thread_scope_][Key(scope)]; }
+  FreeMemory& FreeOf(const tir::Allocate& allocate, const StorageScope& scope) {
+    return free_[AttachScope(allocate, scope)][Key(scope)];
+  }
 
   const AccessSequence& sequence_;
   const StoragePlanOptions options_;
   AllocationPlan plan_;
-  const tir::Stmt* thread_scope_ = nullptr;
+  std::vector<const tir::Stmt*> scopes_;  // launches of threads and parallel loops, the outermost first
   LookupMap<const tir::Stmt*, LiveRanges> live_;
   LookupSet<const tir::Var*> taken_over_;
   // By the scope in which it is allocated.
