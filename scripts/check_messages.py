@@ -17,7 +17,7 @@ import os
 import re
 import sys
 
-AREAS = ("codegen", "eval", "exchange", "schedule")
+AREAS = ("arith", "codegen", "data", "eval", "exchange", "observe", "op", "pass", "runtime", "schedule", "text")
 UNTESTED = os.path.join("test", "untested_messages.txt")
 WINDOW = 16
 WORD = re.compile(r"\b\w")
@@ -32,7 +32,7 @@ FIELD = re.compile(r"\{+[^{} ]*\}+")
 NAMES = re.compile(r"[\w:]+(?:, [\w:]+)+")
 SENTENCE = re.compile(r"(?:(?:[a-z][a-z'-]*|\{\})[,:]? ){2}[a-z]+")
 # A directive of FileCheck or -verify-diagnostics, a command that looks at the output itself, or a case of refusals.py.
-EXPECTATION = re.compile(r"(?:#|^\s*//).*?(?:[A-Z][A-Z0-9_-]*:|expected-)| !\w*! ")
+EXPECTATION = re.compile(r"(?:#|^\s*//).*?(?:[A-Z][A-Z0-9_-]*:|expected-)|^\s*[A-Z][A-Z0-9_-]*:| !\w*! ")
 PLAIN_TESTS = (".cpp", ".h", ".py", ".txt")
 LIT_TESTS = (".ir", ".test", ".relay")
 
@@ -127,8 +127,11 @@ def untested(areas, lines):
 
 
 def expected_whole(text, lines):
-    first = max(pieces(text), key=len)
-    whole = re.compile(".+?".join(re.escape(piece) for piece in pieces(text)))
+    parts = pieces(text)
+    first = max(parts, key=len)
+    while not parts[-1]:
+        parts.pop()
+    whole = re.compile(".+?".join(re.escape(piece) for piece in parts))
     return any(first in line and whole.search(line) for line in lines)
 
 

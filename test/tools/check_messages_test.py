@@ -24,6 +24,9 @@ class MessagesTest(ScriptTest):
         self.expect_good({"test/a.ir": "", "test/a.test": "R.f(x) !! the shape of x does not fit\n"})
         self.expect_good({"test/a.ir": "", "test/a_test.cpp": 'CHECK(m == "the shape of x does "\n          "not fit");\n'})
 
+    def test_bare_directives(self):
+        self.expect_good({"test/a.ir": "", "test/a.test": "RUN: ir-opt %s\n  CHECK: the shape of x does not fit\n"})
+
     def test_comments_with_slashes(self):
         self.expect_good({"test/a.ir": "", "test/a.relay": "  // CHECK: the shape of x does not fit\n"})
 
