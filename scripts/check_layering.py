@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the layers: includes point downwards only, CMake links what is included, documents list the areas, operators are
 named by OpId where no text is read, few sources depend on all operators, comments of public headers stand alone, words are those
-of the field, the modules of the Python package do not import each other in circles, and no file is too long.
+of the field, neither headers nor modules of the Python package include each other in circles, and no file is too long.
 
   check_layering.py [ROOT]
 
@@ -93,6 +93,7 @@ class Layering:
         self.root = root
         self.problems = []
         self.uses = {}  # area -> {area: first place}
+        self.headers = {}  # header -> {header that it includes: line}
         self.operators = self.read_operators()
 
     def report(self, path, line, message):
@@ -125,6 +126,7 @@ class Layering:
                 self.check_words(path)
         self.check_cmake()
         self.check_python()
+        self.check_circles(self.headers, str)
         return self.problems
 
     def check_includes(self, path, lines):
@@ -136,6 +138,14 @@ class Layering:
             match = INCLUDE.match(line)
             if match:
                 self.check_include(path, number, area, match[1] == '"', match[2])
+                if path.endswith(".h") and match[1] == '"':
+                    self.headers.setdefault(path, {})[self.header_of(path, match[2])] = number
+
+    def header_of(self, path, target):
+        """The file that a source of the repository includes by this name."""
+        places = (os.path.join(os.path.dirname(path), target), os.path.join("include", target), os.path.join("lib", target),
+                  os.path.join("tools", target))
+        return next((place for place in places if os.path.exists(os.path.join(self.root, place))), target)
 
     def check_include(self, path, number, area, quoted, target):
         if quoted and ("../" in target or target.startswith(("lib/", "include/"))):
@@ -232,23 +242,26 @@ class Layering:
             if path.endswith(".py"):
                 name = path[len("python/"):-len(".py")].replace(os.sep, ".")
                 modules[name.removesuffix(".__init__")] = path
-        imports = {name: dict(self.imports_of(name, path, modules)) for name, path in modules.items()}
+        self.check_circles({name: dict(self.imports_of(name, path, modules)) for name, path in modules.items()}, modules.get)
+
+    def check_circles(self, uses, path_of):
+        """Reports circles of files: `uses` has the lines where each names others."""
         done, on_way = set(), []
 
         def visit(name):
             if name in on_way:
                 user = on_way[-1]
                 circle = on_way[on_way.index(name):] + [name]
-                self.report(modules[user], imports[user][name], f"modules import each other: {', '.join(circle)}")
+                self.report(path_of(user), uses[user][name], f"these need each other: {', '.join(circle)}")
             if name in done:
                 return
             done.add(name)
             on_way.append(name)
-            for used in imports[name]:
+            for used in uses.get(name, {}):
                 visit(used)
             on_way.pop()
 
-        for name in sorted(modules):
+        for name in sorted(uses):
             visit(name)
 
     def imports_of(self, name, path, modules):

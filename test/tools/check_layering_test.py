@@ -69,8 +69,12 @@ class LayeringTest(ScriptTest):
     def test_python(self):
         modules = {"python/iropt/__init__.py": "from . import a\n", "python/iropt/a.py": "from .b import f\n",
                    "python/iropt/b/__init__.py": "from .. import a\n"}
-        self.expect(modules, "python/iropt/b/__init__.py:1: modules import each other: iropt.a, iropt.b, iropt.a")
+        self.expect(modules, "python/iropt/b/__init__.py:1: these need each other: iropt.a, iropt.b, iropt.a")
         self.expect_good({**modules, "python/iropt/b/__init__.py": "def f():\n    from .. import a\n"})
+
+    def test_headers_that_include_each_other(self):
+        headers = {"lib/ir/a.h": '// A.\n#pragma once\n#include "ir/b.h"\n', "lib/ir/b.h": '// B.\n#pragma once\n#include "a.h"\n'}
+        self.expect(headers, "lib/ir/b.h:3: these need each other: lib/ir/a.h, lib/ir/b.h, lib/ir/a.h")
 
     def test_operators_by_name(self):
         table = {"include/iropt/op/ops/nn.def": "IROPT_ACTIVATION(Relu, relu, InferUnaryArith)\nIROPT_OP(NnPad, nn.pad, InferPad)\n",
