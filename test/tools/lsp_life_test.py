@@ -99,8 +99,12 @@ class LspLifeTest(unittest.TestCase):
         self.client.wait(lambda: request in self.client.answers, timeout)
         return self.client.answers.pop(request)["error"]
 
+    def failure_of(self, method, params=None):
+        """The code and the message of the error that a request gives."""
+        return tuple(self.error_of(self.client.start_request(method, params)).values())
+
     def code_of(self, method, params=None):
-        return self.error_of(self.client.start_request(method, params))["code"]
+        return self.failure_of(method, params)[0]
 
     def hover(self):
         return self.client.request("textDocument/hover", self.client.at(URI, "A["), timeout=5)
@@ -139,7 +143,7 @@ class LspLifeTest(unittest.TestCase):
         children = children_of(self.client.process.pid)
         for request in requests:
             self.client.notify("$/cancelRequest", {"id": request})
-            self.assertEqual(self.error_of(request)["code"], CANCELLED)
+            self.assertEqual(self.error_of(request), {"code": CANCELLED, "message": "the request was cancelled"})
         self.assertTrue(wait_until(lambda: not any(map(is_running, children))))
         self.assertEqual(children_of(self.client.process.pid), [])
 
@@ -194,7 +198,7 @@ class LspLifeTest(unittest.TestCase):
         request = self.client.start_request("codeAction/resolve", action)
         self.assertTrue(wait_until(lambda: children_of(self.client.process.pid)))
         self.client.change(URI, 0, 0, "\n")
-        self.assertEqual(self.error_of(request)["code"], -32801)
+        self.assertEqual(self.error_of(request), {"code": -32801, "message": "the document has changed"})
 
     # ---- The end of the server
 
@@ -242,12 +246,21 @@ class LspLifeTest(unittest.TestCase):
 
     def test_life_cycle(self):
         self.start()
-        self.assertEqual(self.code_of("initialize", {"processId": None, "capabilities": {}}), INVALID_REQUEST)
+        again = self.failure_of("initialize", {"processId": None, "capabilities": {}})
+        self.assertEqual(again, (INVALID_REQUEST, "the server was initialized before"))
         self.client.request("shutdown")
         for method in ("workspace/symbol", "shutdown", "textDocument/unknown", "initialize"):
-            self.assertEqual(self.code_of(method, {"query": ""}), INVALID_REQUEST)
+            self.assertEqual(self.failure_of(method, {"query": ""}), (INVALID_REQUEST, "the server was shut down"))
         self.client.notify("exit")
         self.assertEqual(self.client.process.wait(20), 0)
+
+    def test_requests_before_the_first_one(self):
+        self.stop()
+        self.client = LspClient(self.command)
+        failure = self.failure_of("workspace/symbol", {"query": ""})
+        self.assertEqual(failure, (-32002, "the first request must be 'initialize'"))
+        self.client.send({"jsonrpc": "2.0", "id": 900, "method": 3})
+        self.assertEqual(self.error_of(900), {"code": INVALID_REQUEST, "message": "the method is not a string"})
 
     def test_half_a_document_is_none(self):
         self.start()

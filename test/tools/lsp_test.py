@@ -531,7 +531,7 @@ class LspTest(unittest.TestCase):
     def test_protocol_errors(self):
         with self.assertRaisesRegex(LspError, "unknown method"):
             self.client.request("textDocument/unknown")
-        with self.assertRaisesRegex(LspError, "is not open"):
+        with self.assertRaisesRegex(LspError, f"the document '{URI}' is not open"):
             self.client.request("textDocument/hover", {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}})
         with self.assertRaisesRegex(LspError, "malformed parameters"):
             self.client.request("textDocument/hover", {"textDocument": 3})
