@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "iropt/diag/joint_spans.h"
 #include "iropt/support/check.h"
 
 namespace iropt {
@@ -142,6 +143,11 @@ void DiagnosticEngine::Report(Diagnostic diagnostic) {
                               .fix_its = {},
                               .file = {}};
     }
+  }
+  if (IsJoint(diagnostic.span)) {
+    const std::vector<SourceSpan> parts = PartsOf(diagnostic.span);
+    diagnostic.span = parts.front();
+    for (size_t i = 1; i < parts.size(); ++i) diagnostic.notes.push_back({parts[i], "and from here"});
   }
   if (!diagnostic.span.known()) {
     diagnostic.file = input_file_;

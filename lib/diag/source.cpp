@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "iropt/diag/joint_spans.h"
+
 namespace iropt {
 
 namespace {
@@ -50,7 +52,7 @@ Result<uint32_t> SourceManager::AddBuffer(std::string name, std::string_view tex
                                           uint32_t first_line) {
   const std::scoped_lock lock(mutex_);
   // The end of a source has an offset too, which must not be the beginning of the next one.
-  if (next_base_ + text.size() > UINT32_MAX) {
+  if (next_base_ + text.size() >= kFirstJointOffset) {
     return Error{ErrorCode::Usage, fmt::format("cannot read '{}': more than 4 GiB of source text", name)};
   }
   const auto base = static_cast<uint32_t>(next_base_);

@@ -74,8 +74,14 @@ void RemarkFile::WriteRemark(const OptRemark& remark) {
     out.Append(
         fmt::format("DebugLoc:        {{ File: {}, Line: {}, Column: {} }}\n", Quote(at.name), at.line, at.column));
   }
-  out.Append(fmt::format("Function:        {}\nArgs:\n  - String:          {}\n...\n", Quote(remark.function),
+  out.Append(fmt::format("Function:        {}\nArgs:\n  - String:          {}\n", Quote(remark.function),
                          Quote(remark.message)));
+  for (const SourceSpan span : remark.more_spans) {
+    const SourceLocation at = sources_.Locate(span.begin);
+    out.Append(fmt::format("  - From:            {}\n    DebugLoc:        {{ File: {}, Line: {}, Column: {} }}\n",
+                           Quote(sources_.Text(span)), Quote(at.name), at.line, at.column));
+  }
+  out.Append("...\n");
 }
 
 }  // namespace iropt

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "iropt/diag/joint_spans.h"
 #include "iropt/support/inherited.h"
 
 namespace iropt {
@@ -17,8 +18,12 @@ void AddRemark(bool passed, std::string_view name, SourceSpan span, std::string 
   const RemarkScope* scope = CurrentScope::Current();
   if (scope == nullptr) return;
   const RemarkFunction* function = CurrentFunction::Current();
-  scope->remarks().Add({passed, std::string(scope->pass()), std::string(name), span,
-                        function == nullptr ? std::string() : std::string(function->name()), std::move(message)});
+  std::vector<SourceSpan> places = PartsOf(span);
+  const SourceSpan first = places.front();
+  places.erase(places.begin());
+  scope->remarks().Add({passed, std::string(scope->pass()), std::string(name), first,
+                        function == nullptr ? std::string() : std::string(function->name()), std::move(message),
+                        std::move(places)});
 }
 
 }  // namespace

@@ -8,13 +8,20 @@ import os
 import onnx
 
 
-def nodes_in(path):
+def nodes_in(path, counts=lambda node, users: True):
     """The number of nodes, and of those in their graphs, without constants."""
     def count(graph):
         inner = (a.g for node in graph.node for a in node.attribute if a.type == onnx.AttributeProto.GRAPH)
-        return sum(node.op_type != "Constant" for node in graph.node) + sum(map(count, inner))
+        users = {name: node for node in graph.node for name in node.input}
+        return sum(node.op_type != "Constant" and counts(node, users) for node in graph.node) + sum(map(count, inner))
 
     return count(onnx.load(path, load_external_data=False).graph)
+
+
+def is_not_pooled(node, users):
+    """No Pad before MaxPool, which onnxruntime takes in even where that changes values."""
+    user = users.get(node.output[0])
+    return node.op_type != "Pad" or user is None or user.op_type != "MaxPool"
 
 
 def is_bigger(path, model):
@@ -39,7 +46,7 @@ def growth(judge, pairs):
         before, after = nodes_in(model), nodes_in(result)
         if after > before:
             reasons[model] = f"{after} nodes instead of {before}"
-        elif basic is not None and after > basic:
+        elif basic is not None and nodes_in(result, is_not_pooled) > basic:
             reasons[model] = f"{after} nodes of {before}, and {basic} after onnxruntime"
         elif is_bigger(result, model):
             reasons[model] = f"{os.path.getsize(result)} bytes instead of {os.path.getsize(model)}"

@@ -24,6 +24,7 @@ struct OptRemark {
   SourceSpan span;       // possibly unknown
   std::string function;  // empty if the remark is not about one
   std::string message;
+  std::vector<SourceSpan> more_spans = {};  // where else the code comes from
 };
 
 // Collects remarks. Thread-safe.

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "configs/relax.max_constant_bytes.h"
 #include "configs/relax.max_constant_growth.h"
 #include "configs/relax.mode.h"
 #include "driver/pipeline/option_paths.h"
@@ -198,10 +199,15 @@ std::shared_ptr<PipelineCursor> PipelineSettings::MakeCursor() const {
   return std::make_shared<PipelineCursor>(built_, context_.opt_level);
 }
 
-void PipelineSettings::LimitConstantGrowth(int64_t max_bytes) {
-  if (!stated_growth_) stated_growth_ = context_.Config(config::relax::max_constant_growth);
-  const int64_t limit = *stated_growth_ >= 0 ? *stated_growth_ : max_bytes;
-  static_cast<void>(context_.SetConfig(config::relax::max_constant_growth.name, limit, compiler_.diagnostics()));
+void PipelineSettings::LimitConstants(const Module& module, int64_t max_growth) {
+  if (!stated_bytes_) stated_bytes_ = context_.Config(config::relax::max_constant_bytes);
+  int64_t limit = *stated_bytes_;
+  const int64_t stated_growth = context_.Config(config::relax::max_constant_growth);
+  if (limit < 0 && (stated_growth >= 0 || max_growth >= 0)) {
+    const auto bytes = static_cast<int64_t>(CostOf(module).constant_bytes);
+    limit = bytes + (stated_growth >= 0 ? stated_growth : max_growth + bytes / 100);
+  }
+  static_cast<void>(context_.SetConfig(config::relax::max_constant_bytes.name, limit, compiler_.diagnostics()));
 }
 
 NetworkMode PipelineSettings::network_mode() const { return NetworkModeOf(context_.Config(config::relax::mode)); }

@@ -45,8 +45,9 @@ class PipelineSettings {
   bool has_only_loop_passes() const;
   // Follows a run of the pipeline in a context that has it.
   std::shared_ptr<PipelineCursor> MakeCursor() const;
-  // Sets by how many bytes constants may grow; -1: by any number. What the user says takes precedence.
-  void LimitConstantGrowth(int64_t max_bytes);
+  // Limits the bytes of the constants of a module that was read: by how many they may grow, in addition to 1 %; -1: by
+  // any number. What the user says takes precedence.
+  void LimitConstants(const Module& module, int64_t max_growth);
   // Returns the mode of batch norms and dropouts.
   NetworkMode network_mode() const;
   // Where the settings of the context come from.
@@ -94,7 +95,7 @@ class PipelineSettings {
   Pipeline built_;                     // what pass_ was built from: named pipelines are Sequentials
   std::vector<LocatedName> disabled_;  // from all sources, the command line first
   std::vector<LocatedName> required_;
-  std::optional<int64_t> stated_growth_;  // of constants, as the user says it
+  std::optional<int64_t> stated_bytes_;  // of constants, as the user says it
 };
 
 }  // namespace iropt

@@ -38,7 +38,7 @@ class PipelineSetup {
   CompilerInstance& compiler() const { return compiler_; }
   const PipelineSettings& settings() const { return settings_; }
   PassContext& context() { return settings_.context(); }
-  void LimitConstantGrowth(int64_t max_bytes) { settings_.LimitConstantGrowth(max_bytes); }
+  void LimitConstants(const Module& module, int64_t max_growth) { settings_.LimitConstants(module, max_growth); }
   // Null if there is nothing to run.
   const Pass* pass() const { return settings_.pass(); }
   PassSelection& selection() { return selection_; }

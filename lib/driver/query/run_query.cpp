@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "iropt/diag/joint_spans.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/query.h"
 #include "iropt/driver/split_input.h"
@@ -54,7 +55,8 @@ class QueryRun {
 
   void Show(const std::string& file, const QueryMatch& match, OutputStream& out) {
     ++found_;
-    const SourceLocation begin = match.span.known() ? compiler_.sources().Locate(match.span.begin) : SourceLocation{};
+    const SourceLocation begin =
+        match.span.known() ? compiler_.sources().Locate(PartsOf(match.span).front().begin) : SourceLocation{};
     if (options_.form == ShownForm::Json) return ShowJson(file, match, begin, out);
     const std::string_view line =
         begin.line_text.substr(std::min(begin.line_text.find_first_not_of(" \t"), begin.line_text.size()));

@@ -100,7 +100,6 @@ class Run {
     const std::vector<InputPart>& parts = *split;
     const Result<const FormatRow*> output = compiler_.OutputFormatOf(pair_->output, options_.output.emit);
     const bool is_rewritten = output.ok() && *output == *format;
-    setup_.LimitConstantGrowth(is_rewritten ? (*format)->max_constant_growth : -1);
     With<PassContext> scope(setup_.context());
     if (!scope.status().ok()) return compiler_.Report(scope.status().error(), "pass-failed");
     int code = 0;
@@ -215,6 +214,7 @@ class Run {
     Result<Module> read = compiler_.Parse(part);
     if (!read.ok()) return compiler_.Report(read.error(), "file");
     module = *std::move(read);
+    setup_.LimitConstants(*module, part.output ? part.output->max_constant_growth : -1);
     setup_.run().OnRead(subject, *module, read_watch);
     setup_.filter().Observe(*module);
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);

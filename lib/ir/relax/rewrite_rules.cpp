@@ -1,8 +1,13 @@
 #include "iropt/ir/relax/rewrite_rules.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "iropt/diag/joint_spans.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/relax/origin_scope.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/support/debug_output.h"
@@ -80,6 +85,48 @@ void RuleSet::FindCandidates(const Expr& expr, const Definitions& definitions, s
   std::ranges::sort(scratch);
   scratch.erase(std::unique(scratch.begin(), scratch.end()), scratch.end());
 }
+
+// ---- Where replacements come from
+
+namespace {
+
+// Gives the calls of a replacement that a rule made the place of the replaced code.
+class OriginGiver {
+ public:
+  OriginGiver(Span origin, Workspace& workspace) : origin_(origin), workspace_(workspace) {}
+
+  const Expr* Give(const Expr* expr) {
+    const auto* call = As<Call>(expr);
+    if (call == nullptr || call->span().known()) return expr;
+    const auto found = given_.find(expr);
+    if (found != given_.end()) return found->second;
+    auto* copy = workspace_.New<Call>(*call);
+    copy->args = MapList(call->args, workspace_, [&](const Expr* arg) { return Give(arg); });
+    copy->set_span(origin_);
+    return given_[expr] = copy;
+  }
+
+ private:
+  Span origin_;
+  Workspace& workspace_;
+  std::unordered_map<const Expr*, const Expr*> given_;  // a call may be an operand of several
+};
+
+// The places of the code that a match looks at, beginning with what is replaced.
+Span OriginOf(const Expr* root, const Match& match) {
+  const Definitions& definitions = match.definitions();
+  std::vector<SourceSpan> places{Location(root->span().known() ? root->span() : OriginScope::Current())};
+  for (const auto& [pattern, leaf] : match.parts()) {
+    const auto* var = As<Var>(leaf);
+    const bool is_part = pattern->kind == PatternKind::kCall || pattern->kind == PatternKind::kTupleGetItem;
+    if (var == nullptr || !is_part) continue;
+    if (const Expr* value = definitions.ValueOf(var)) places.push_back(Location(value->span()));
+  }
+  const SourceSpan joint = Join(places);
+  return Span::Of(joint.begin, joint.end);
+}
+
+}  // namespace
 
 // ---- The rewriter
 
@@ -160,7 +207,7 @@ const Expr* RuleRewriter::ApplyRules(const Expr* expr) {
     if (!AllowRewrite(rule.name, *expr)) return nullptr;
     IROPT_DEBUG(kRuleDebug, "rule '{}' is applied", rule.name);
     ++applied_[index];
-    return replacement;
+    return OriginGiver(OriginOf(expr, match), workspace()).Give(replacement);
   }
   return nullptr;
 }

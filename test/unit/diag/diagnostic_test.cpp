@@ -1,10 +1,12 @@
 #include "iropt/diag/diagnostic.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "iropt/diag/joint_spans.h"
 
 namespace iropt {
 namespace {
@@ -31,6 +33,25 @@ TEST_CASE("a built diagnostic arrives with its parts", "[diag]") {
   CHECK(engine.error_count() == 1);
   CHECK(engine.warning_count() == 1);
   CHECK(engine.has_errors());
+}
+
+TEST_CASE("a place that stands for several is shown with all of them", "[diag]") {
+  const SourceSpan parts[] = {{10, 12}, {}, {20, 25}, {10, 12}};
+  const SourceSpan joint = Join(parts);
+  CHECK(IsJoint(joint));
+  CHECK(Join(parts) == joint);
+  const SourceSpan more[] = {{30, 31}, joint};
+  CHECK(PartsOf(Join(more)) == std::vector<SourceSpan>{{30, 31}, {10, 12}, {20, 25}});
+  CHECK(Join(std::span(parts).first(2)) == SourceSpan{10, 12});
+  CHECK(Join({}) == SourceSpan());
+  DiagnosticBuffer buffer;
+  DiagnosticEngine engine(&buffer);
+  engine.Error(joint, kKind, "wrong").Note({3, 4}, "there");
+  const Diagnostic& error = buffer.diagnostics()[0];
+  CHECK(error.span == SourceSpan{10, 12});
+  REQUIRE(error.notes.size() == 2);
+  CHECK(error.notes[1].span == SourceSpan{20, 25});
+  CHECK(error.notes[1].message == "and from here");
 }
 
 TEST_CASE("kinds that nobody declared are reported under a general one", "[diag]") {

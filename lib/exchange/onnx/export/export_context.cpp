@@ -7,6 +7,8 @@
 #include "exchange/onnx/import/import.h"
 #include "exchange/onnx/node_places.h"
 #include "exchange/onnx/tensors.h"
+#include "iropt/diag/joint_spans.h"
+#include "iropt/ir/location.h"
 #include "iropt/support/identifier.h"
 
 namespace iropt::onnx {
@@ -49,8 +51,14 @@ std::string_view ExportContext::Unique(std::string_view hint) {
   }
 }
 
+// The node whose value it is, of what several nodes became.
+static Span FirstPart(Span span) {
+  const SourceSpan first = PartsOf(Location(span)).front();
+  return Span::Of(first.begin, first.end);
+}
+
 std::string_view ExportContext::NameOfOutput(Span span, std::string_view hint) {
-  const NodeNote* note = notes_.Find(span);
+  const NodeNote* note = notes_.Find(FirstPart(span));
   if (note != nullptr) {
     const auto output = std::ranges::find_if(
         note->outputs, [&](const std::string& name) { return !name.empty() && IdentifierFor(name) == hint; });
@@ -60,7 +68,7 @@ std::string_view ExportContext::NameOfOutput(Span span, std::string_view hint) {
 }
 
 std::string_view ExportContext::NameOfOutput(Span span, size_t output, std::string_view hint) {
-  const NodeNote* note = notes_.Find(span);
+  const NodeNote* note = notes_.Find(FirstPart(span));
   const bool is_named = note != nullptr && output < note->outputs.size() && !note->outputs[output].empty();
   return is_named && Take(note->outputs[output]) ? *names_.find(note->outputs[output]) : Unique(hint);
 }
@@ -80,6 +88,10 @@ void ExportContext::Annotate(NodeProto& node, const NodeNote& note) {
 
 void ExportContext::NameNode(std::span<NodeProto> nodes, Span span) {
   if (sources_ == nullptr || !span.known()) return;
+  if (IsJoint(Location(span))) {
+    for (const SourceSpan part : PartsOf(Location(span))) NameNode(nodes, Span::Of(part.begin, part.end));
+    return;
+  }
   if (const NodeNote* note = notes_.Find(span)) {
     for (NodeProto& node : nodes) Annotate(node, *note);
   }

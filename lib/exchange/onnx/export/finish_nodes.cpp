@@ -111,32 +111,43 @@ std::optional<std::string> KeyOf(const NodeProto& node) {
   return key;
 }
 
-void MergeEqualNodes(GraphProto& graph, const LookupMap<std::string_view, std::string_view>& outer) {
-  LookupMap<std::string_view, std::string_view> same = outer;
-  std::unordered_map<std::string, std::string_view> values;
+using Renames = LookupMap<std::string_view, std::string_view>;
+
+// `better` gets the names that values of later nodes had, for the ones that take their places.
+void MergeEqualNodes(GraphProto& graph, const Renames& outer, Renames& better) {
+  Renames same = outer;
+  std::unordered_map<std::string, size_t> first_nodes;
   LookupSet<std::string_view> outputs;
   for (const ValueInfo& output : graph.outputs) outputs.insert(output.name);
   const auto rename = [&](std::string_view& name) {
     if (const auto* first = same.Find(name)) name = *first;
   };
-  for (NodeProto& node : graph.nodes) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    NodeProto& node = graph.nodes[i];
     for (std::string_view& input : node.inputs) rename(input);
     for (const AttributeProto& attribute : node.attributes) {
-      for (const auto& inner : attribute.graphs) MergeEqualNodes(*inner, same);
+      for (const auto& inner : attribute.graphs) MergeEqualNodes(*inner, same, better);
     }
     const std::optional<std::string> key = KeyOf(node);
     if (!key) continue;
-    const auto [place, is_new] = values.emplace(*key, node.outputs[0]);
-    if (!is_new && node.name.empty() && !outputs.contains(node.outputs[0])) same[node.outputs[0]] = place->second;
+    const auto [place, is_new] = first_nodes.emplace(*key, i);
+    if (is_new) continue;
+    NodeProto& first = graph.nodes[place->second];
+    const bool is_output = outputs.contains(node.outputs[0]);
+    const bool first_is_better = !first.name.empty() || outputs.contains(first.outputs[0]);
+    if (first_is_better && (!node.name.empty() || is_output)) continue;
+    if (!first_is_better && (!node.name.empty() || is_output)) {
+      first.name = std::exchange(node.name, {});
+      first.doc = node.doc;
+      first.metadata = std::move(node.metadata);
+      // The node that nothing uses gets the other name, so that each is there once.
+      better[first.outputs[0]] = node.outputs[0];
+      better[node.outputs[0]] = first.outputs[0];
+    }
+    same[node.outputs[0]] = first.outputs[0];
   }
   for (ValueInfo& output : graph.outputs) rename(output.name);
 }
-
-}  // namespace
-
-void MergeEqualNodes(GraphProto& graph) { MergeEqualNodes(graph, {}); }
-
-namespace {
 
 // The tensors int64[n] of consecutive numbers from 0 up, by their names: the first number and the one after the last.
 using Ranges = LookupMap<std::string_view, std::pair<int64_t, int64_t>>;
@@ -212,8 +223,6 @@ void RemoveDeadNodes(ExportedModel& model) {
 
 namespace {
 
-using Renames = LookupMap<std::string_view, std::string_view>;
-
 void Rename(const Renames& renames, std::string_view& name) {
   if (const auto* renamed = renames.Find(name)) name = *renamed;
 }
@@ -232,6 +241,12 @@ void RenameAll(const Renames& renames, GraphProto& graph) {
 }
 
 }  // namespace
+
+void MergeEqualNodes(GraphProto& graph) {
+  Renames better;
+  MergeEqualNodes(graph, {}, better);
+  if (!better.empty()) RenameAll(better, graph);
+}
 
 namespace {
 

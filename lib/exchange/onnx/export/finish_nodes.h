@@ -14,8 +14,9 @@ void RemoveDeadNodes(ExportedModel& model);
 // the quotient in normalizations. In graphs that are attributes, too. O(nodes + their inputs).
 void DivideByReciprocals(GraphProto& graph);
 
-// Takes the value of a node from an equal one before it in the same graph, unless the later one has a name or gives an
-// output of the graph: several values may be composed of the same steps. O(nodes + their inputs).
+// Takes the value of a node from an equal one before it in the same graph, unless both have names or give outputs of
+// the graph: several values may be composed of the same steps. The name, if one of them has one, stays. O(nodes + their
+// inputs).
 void MergeEqualNodes(GraphProto& graph);
 
 // Parts of shapes instead of their elements, where nothing else uses the shape: Shape(x){start=1} for

@@ -5,6 +5,8 @@
 #include <unordered_set>
 
 #include "exchange/onnx/export/fusion_rows.h"
+#include "iropt/diag/joint_spans.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/op/ops/binary.h"
@@ -101,7 +103,7 @@ Definitions::Definitions(const iropt::Function& function, int64_t opset) {
         node->spans.push_back(SpanOf(inner));
       }
       node->spans.push_back(SpanOf(var));
-      std::ranges::sort(node->spans, {}, &Span::begin);
+      std::ranges::sort(node->spans, {}, [](Span span) { return PartsOf(Location(span)).front().begin; });
       fused_.try_emplace(var, std::move(*node));
       break;
     }

@@ -5,6 +5,7 @@
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
+#include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
@@ -214,7 +215,7 @@ const Expr* Slice(OpImport& op, const Expr* data, const SliceParts& parts) {
         return IRContext::Current().Int(is_end && clamped == -1 ? -size->value - 1 : clamped);
       }
       // Steps back from before the first element begin at it in ONNX, and nowhere in Relax.
-      const bool may_be_before = step < 0 && !is_end && !(number && number->value >= 0);
+      const bool may_be_before = step < 0 && !is_end && !arith::Analyzer().CanProveGreaterEqual(at, 0);
       if (may_be_before)
         return arith::PrimBuilder().Max(at, arith::PrimBuilder().Sub(IRContext::Current().Int(0), dim));
       // A negative number counts from the end here as well, and is clamped then.

@@ -17,8 +17,10 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/diag/joint_spans.h"
 #include "iropt/infer/window.h"
 #include "iropt/ir/limits.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/convolution.h"
@@ -121,7 +123,11 @@ class PaddingFolder : public CallTracker {
     if (!attrs) return call;
     std::vector<const Expr*> args(call->args.begin(), call->args.end());
     args[0] = pad->args[0];
-    return NewLike<Call>(workspace(), *call, call->op, workspace().Copy(args), attrs, call->type_args, nullptr);
+    auto* padded = NewLike<Call>(workspace(), *call, call->op, workspace().Copy(args), attrs, call->type_args, nullptr);
+    const SourceSpan places[] = {Location(*call), Location(*pad)};
+    const SourceSpan joint = Join(places);
+    padded->set_span(Span::Of(joint.begin, joint.end));
+    return padded;
   }
 
  private:

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 
+#include "configs/relax.max_constant_bytes.h"
 #include "configs/relax.max_constant_growth.h"
 #include "constant_evaluator.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
@@ -399,9 +400,14 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   std::vector<Fact> facts_;
 };
 
-// The constants of a function, each once, in the order of their uses.
+// The constants of functions, each once, in the order of their uses.
 struct ConstantsOfFunction : WalkHandler {
   explicit ConstantsOfFunction(const Function& function) { Walk(function, *this); }
+  explicit ConstantsOfFunction(const Module& module) {
+    for (const ModuleEntry& entry : module.functions()) {
+      if (const auto* function = As<Function>(entry.func)) Walk(*function, *this);
+    }
+  }
   void OnConstant(const Constant& constant) {
     if (!seen.insert(constant.data)) return;
     list.push_back(constant.data);
@@ -413,12 +419,13 @@ struct ConstantsOfFunction : WalkHandler {
   size_t bytes = 0;
 };
 
-// The calls whose values make the constants of the function grow by more than the limit, the biggest ones first.
+// The calls whose values make the function grow by more than the limit, the biggest ones first.
 std::vector<const Call*> GrowingCalls(const Function& before, const Function& after, const ConstantFolder& folder,
                                       size_t max_growth) {
+  constexpr size_t kBytesOfCall = 40;  // in a file, of one with short names
   const ConstantsOfFunction old_constants(before);
   ConstantsOfFunction constants(after);
-  const size_t most = old_constants.bytes + max_growth;
+  const size_t most = old_constants.bytes + max_growth + kBytesOfCall * folder.folded();
   std::ranges::stable_sort(constants.list, std::greater(), &NDArray::num_bytes);
   std::vector<const Call*> calls;
   for (const NDArray* constant : constants.list) {
@@ -491,6 +498,16 @@ FoldOptions ShareOf(FoldOptions options, const Module& module) {
   return options;
 }
 
+// By how many bytes constants may grow: those of each function, and those of all functions together.
+std::optional<size_t> MaxGrowth(const PassContext& context, const Module& module) {
+  const int64_t of_function = context.Config(config::relax::max_constant_growth);
+  const int64_t of_all = context.Config(config::relax::max_constant_bytes);
+  if (of_all < 0) return of_function < 0 ? std::nullopt : std::optional(static_cast<size_t>(of_function));
+  const size_t bytes = ConstantsOfFunction(module).bytes;
+  const size_t left = static_cast<size_t>(of_all) - std::min(bytes, static_cast<size_t>(of_all));
+  return of_function < 0 ? left : std::min(left, static_cast<size_t>(of_function));
+}
+
 Pass CreateFoldConstant(const PassOptions& options) {
   const pass_options::FoldConstant given(options);
   FoldOptions fold;
@@ -501,8 +518,7 @@ Pass CreateFoldConstant(const PassOptions& options) {
                                         FunctionPassContext& context) -> Result<const Function*> {
       FoldOptions own = share;
       own.mode = NetworkModeOf(context.context());
-      const int64_t max_growth = context.context().Config(config::relax::max_constant_growth);
-      if (max_growth >= 0) own.max_growth = static_cast<size_t>(max_growth);
+      own.max_growth = MaxGrowth(context.context(), context.module());
       return FoldConstants(function, context.module(), context.workspace(), own, &context.diagnostics());
     };
   });

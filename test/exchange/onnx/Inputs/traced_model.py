@@ -1,6 +1,6 @@
 """Writes a model whose nodes have documentation and stack traces as PyTorch's exporter notes them: traced_model.py KIND OUT.
 
-KIND: network, with nodes that passes take apart, move and merge; sum, which adds tensors that do not fit; noise, which has an
+KIND: network, with nodes that passes take apart, move and merge; merged, with several nodes that become one; sum, which adds tensors that do not fit; noise, which has an
 operator that cannot be run."""
 import sys
 
@@ -57,6 +57,26 @@ def network():
     return helper.make_graph(nodes, "traced", inputs, outputs, [*numbers, *first, weight])
 
 
+def merged():
+    """A norm of its steps, padding, slices of slices, a constant that is too big to fold, and the opposite of a condition."""
+    vector, kernel = np.ones(4, np.float32), np.ones((1, 1, 3, 3), np.float32)
+    constants = [constant("two", np.float32(2)), constant("small", np.float32(1e-5)), constant("gamma", np.float32(1.5) * vector), constant("beta", vector),
+                 constant("pads", np.array([0, 0, 1, 1, 0, 0, 1, 1])), constant("w", kernel), constant("one", np.array([1])),
+                 constant("three", np.array([3])), constant("zero", np.array([0])), constant("tiny", vector[:1]), constant("far", np.array([500000, 500000]))]
+    nodes = [node(10, "ReduceMean", ["x"], "mean", axes=[-1]), node(11, "Sub", ["x", "mean"], "centered"),
+             node(12, "Pow", ["centered", "two"], "square"), node(13, "ReduceMean", ["square"], "variance", axes=[-1]),
+             node(14, "Add", ["variance", "small"], "sum"), node(15, "Sqrt", ["sum"], "root"),
+             node(16, "Div", ["centered", "root"], "normal"), node(17, "Mul", ["normal", "gamma"], "scaled"),
+             node(18, "Add", ["scaled", "beta"], "norm"),
+             node(20, "Pad", ["image", "pads"], "bigger"), node(21, "Pad", ["bigger", "pads"], "biggest"), node(22, "Conv", ["biggest", "w"], "conv"),
+             node(30, "Slice", ["x", "one", "three", "zero"], "rows"), node(31, "Slice", ["rows", "one", "three", "one"], "part"),
+             node(35, "Pad", ["tiny", "far"], "wide"), node(36, "Pad", ["wide", "far"], "wider"),
+             node(40, "Not", ["c"], "other"), node(41, "Where", ["other", "x", "norm"], "choice")]
+    inputs = [value("x", 4, 4), value("image", 1, 1, 8, 8), value("c", 4, 4, kind=onnx.TensorProto.BOOL)]
+    outputs = [value("norm", 4, 4), value("conv", 1, 1, 10, 10), value("part", 2, 2), value("choice", 4, 4), value("wider", 2000001)]
+    return helper.make_graph(nodes, "traced", inputs, outputs, constants)
+
+
 def add():
     return helper.make_graph([node(12, "Add", ["x", "y"], "z")], "traced", [value("x", 2), value("y", 3)], [value("z", 2)])
 
@@ -67,7 +87,7 @@ def noise():
 
 def main():
     kind, path = sys.argv[1:]
-    graph = {"network": network, "sum": add, "noise": noise}[kind]()
+    graph = {"network": network, "merged": merged, "sum": add, "noise": noise}[kind]()
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
