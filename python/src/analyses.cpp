@@ -308,6 +308,9 @@ void AddAnalyses(py::module_& m) {
   m.def("is_base_of", [](const NodeRef& base, const NodeRef& derived) {
     return IsBaseOf(To<Type>(base.node), To<Type>(derived.node));
   });
+  m.def("func_types_equal", [](const NodeRef& a, const NodeRef& b) {
+    return FuncTypeAlphaEqual(To<FuncType>(a.node), To<FuncType>(b.node));
+  });
   m.def("type_base_check", [](const NodeRef& base, const NodeRef& derived) {
     return static_cast<int>(TypeBaseCheck(To<Type>(base.node), To<Type>(derived.node)));
   });

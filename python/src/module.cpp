@@ -21,6 +21,7 @@
 #include "iropt/support/file.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
+#include "iropt/transform/relax/rename_globals.h"
 #include "name_walk.h"
 #include "script_host.h"
 #include "values.h"
@@ -341,6 +342,13 @@ void AddModuleType(py::module_& m) {
       .def("set", &SetFunction)
       .def("remove", &RemoveFunction)
       .def("__len__", [](const PyModule& self) { return self.module().size(); })
+      .def("renamed",
+           [](const PyModule& self, const std::map<std::string, std::string>& names) {
+             const IRContext::Scope scope(self.session()->context());
+             GlobalRenames renames;
+             for (const auto& [from, to] : names) renames[GlobalVar::Get(from)] = GlobalVar::Get(to);
+             return PyModule(RenameGlobals(self.module(), renames), self.session());
+           })
       .def("copy", [](const PyModule& self) { return PyModule(self); })
       .def("text", &Print, py::arg("options") = py::dict())
       .def("write", &Write, py::arg("path"), py::arg("format") = "", py::arg("options") = FormatOptions())

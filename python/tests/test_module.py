@@ -95,3 +95,43 @@ def test_undefined_variables_are_reported():
                                "    A[t] = T.float32(0)\n")
     with pytest.raises(ValueError, match="variable 't' is not defined"):
         iropt.tir.analysis.verify_well_formed(module)
+
+
+def test_functions_get_other_names():
+    import iropt
+    import pytest
+    from iropt.script import ir as I, relax as R, tir as T
+
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            y = Module.inner(x)
+            return R.call_tir(Module.outer, (y,), out_sinfo=R.Tensor((4,), "float32"))
+
+        @R.function(private=True)
+        def inner(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            return R.add(x, x)
+
+        @T.prim_func
+        def outer(A: T.Buffer((4,)), B: T.Buffer((4,))):
+            Module.loops(A.data, B.data)
+
+        @T.prim_func(private=True)
+        def loops(a: T.ptr("float32"), b: T.handle("float32", "global")):
+            A = T.decl_buffer((4,), data=a)
+            B = T.decl_buffer((4,), data=b)
+            for i in range(4):
+                B[i] = A[i]
+
+    found = Module.replace_global_vars({"inner": "first", Module.get_global_var("outer"): "main", "main": "outer", "loops": "last"})
+    assert [name.name for name in found.keys()] == ["outer", "first", "main", "last"]
+    assert [func.attrs.get("global_symbol") if func.attrs else None for func in found.values()] == ["outer", None, "main", None]
+    text = found.script()
+    assert "cls.first(x)" in text and "R.call_tir(cls.main" in text and "Module.last(A.data, B.data)" in text
+    assert iropt.relax.analysis.well_formed(found)
+    assert Module.replace_global_vars({}) is Module
+    with pytest.raises(ValueError, match="two functions 'main'"):
+        Module.replace_global_vars({"inner": "main"})
+    with pytest.raises(ValueError, match="no function 'none'"):
+        Module.replace_global_vars({"none": "main"})

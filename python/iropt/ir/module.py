@@ -171,6 +171,27 @@ class IRModule:
     def update_global_info(self, name, infos):
         self._module.set_global_info(name, list(infos))
 
+    def replace_global_vars(self, replacements):
+        """The module with other names for functions, {name or GlobalVar: name or GlobalVar}, also where they are called.
+
+        The attribute global_symbol of a function that is visible outside changes with its name.
+        """
+        names = {getattr(old, "name", old): getattr(new, "name", new) for old, new in replacements.items()}
+        for old, new in names.items():
+            if old not in self:
+                raise ValueError(f"the module has no function '{old}' to rename")
+            if list(names.values()).count(new) > 1 or (new in self and new not in names):
+                raise ValueError(f"the module has two functions '{new}' then")
+        if not names:
+            return self
+        made = IRModule(_module=self._module.renamed(names))
+        for old, new in names.items():
+            func = made[new]
+            symbol = func.attrs.get("global_symbol") if func.attrs is not None else None
+            if symbol == old:
+                made[new] = func.with_attr("global_symbol", new)
+        return made
+
     def copy(self):
         return IRModule(_module=self._module.copy())
 

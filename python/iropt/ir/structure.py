@@ -24,6 +24,9 @@ def difference(lhs, rhs, map_free_vars=False):
     if isinstance(lhs, Node) and isinstance(rhs, Node):
         if native.structural_equal(lhs, rhs, map_free_vars):
             return None
+        # The parameters of the type of a function define its symbolic variables.
+        if all(type(side).__name__ == "FuncStructInfo" for side in (lhs, rhs)) and native.func_types_equal(lhs, rhs):
+            return None
         found = native.difference(lhs, rhs, map_free_vars) or "the nodes differ"
         if map_free_vars or not _same_free_names([lhs], [rhs]):
             return found
@@ -131,7 +134,7 @@ def structural_hash(value, map_free_vars=False):
     if isinstance(value, IRModule):
         return value._module.hash()
     if isinstance(value, Node):
-        return native.structural_hash(value, map_free_vars)
+        return native.structural_hash(value, map_free_vars or type(value).__name__ == "FuncStructInfo")
     if isinstance(value, native.NDArray):
         return hash((str(value.dtype), tuple(value.shape), value.numpy().tobytes()))
     if isinstance(value, dict):

@@ -30,6 +30,14 @@ class _DType(Name):
         return self._dtype
 
 
+def ptr(dtype, storage_scope="global"):
+    """A pointer to elements in a memory, under another name than that of scripts."""
+    return Name("T.handle")(dtype, storage_scope)
+
+
+ptr._script_name_ = "T.handle"
+
+
 def index_map(mapping, *, inverse_index_map=None, index_dtype="int64"):
     return _tir.IndexMap.from_func(mapping, inverse_index_map=inverse_index_map, index_dtype=index_dtype)
 

@@ -15,7 +15,7 @@
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "rename_globals.h"
+#include "iropt/transform/relax/rename_globals.h"
 
 namespace iropt {
 

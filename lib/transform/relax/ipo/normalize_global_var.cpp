@@ -19,7 +19,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "rename_globals.h"
+#include "iropt/transform/relax/rename_globals.h"
 
 namespace iropt {
 

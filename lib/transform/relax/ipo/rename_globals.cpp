@@ -1,4 +1,4 @@
-#include "rename_globals.h"
+#include "iropt/transform/relax/rename_globals.h"
 
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/tir/mutator.h"
