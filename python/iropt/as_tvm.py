@@ -201,6 +201,10 @@ class _Alias(_Module):
         try:
             return getattr(source, name)
         except AttributeError:
+            # The table of TVM's names does not list those of scripts; the reader does.
+            if hasattr(source, "_script_prefix_") and f"{self.__name__}.{name}" not in _sources() and name != "__all__" and \
+                    self.__name__.startswith("tvm.script."):
+                raise
             if name == "__all__":
                 return [public for public in dir(source) if not public.startswith("_")]
         return self._find_(name)

@@ -49,7 +49,8 @@ HostValue ToInput(py::handle value, const EntryInput& input) {
   if (input.kind == EntryInput::Kind::kScalar && py::isinstance<py::float_>(value))
     return Scalar::Float(value.cast<double>(), input.dtype.is_void() ? DataType::Float(64) : input.dtype);
   HostValue made = ToHost(value);
-  if (input.kind != EntryInput::Kind::kOther && made.function() != nullptr)
+  const bool is_shape = made.shape() != nullptr && input.kind != EntryInput::Kind::kShape;
+  if (input.kind != EntryInput::Kind::kOther && (made.function() != nullptr || is_shape))
     throw py::type_error(fmt::format("expected a tensor, not {}", DescribeObject(value)));
   return made;
 }
@@ -134,12 +135,27 @@ class PythonPackedContext final : public PackedContext {
   }
 };
 
+// A tensor that packed functions may write to, with the elements of another one.
+Tensor WritableCopy(const NDArray& array) {
+  const std::shared_ptr<Storage> storage = Storage::Make(array.num_bytes());
+  if (array.num_bytes() > 0) std::memcpy(storage->data(), array.data(), array.num_bytes());
+  storage->SetWritten(0, array.num_bytes(), true);
+  return NDArray::View(array.dtype(), array.shape(), storage, 0);
+}
+
 py::object CallPacked(const std::string& name, const py::args& args) {
   const auto session = Session::Current();
   std::vector<HostValue> values;
-  for (const py::handle arg : args) values.push_back(ToHost(arg));
+  for (const py::handle arg : args) {
+    values.push_back(ToHost(arg));
+    if (IsWritableTensor(arg)) values.back() = WritableCopy(*values.back().tensor());
+  }
   PythonPackedContext context;
-  return FromHost(Log(session->sources()).Check(BuiltinPackedFuncs().Call(name, values, context)));
+  const HostValue result = Log(session->sources()).Check(BuiltinPackedFuncs().Call(name, values, context));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (IsWritableTensor(args[i])) WriteTo(args[i], std::get<Tensor>(values[i].state));
+  }
+  return FromHost(result);
 }
 
 // The inputs of a function in a list of arguments, and the objects that they come from.
@@ -162,7 +178,9 @@ HostValue CopyOnWrite(HostValue value, const EntryInput& input, py::handle given
 void AddInputs(py::handle value, const Entry& entry, Inputs& inputs) {
   if (inputs.values.size() >= entry.inputs().size()) throw py::type_error("too many arguments");
   const EntryInput& input = entry.inputs()[inputs.values.size()];
-  const bool is_list = PyTuple_Check(value.ptr()) != 0 || PyList_Check(value.ptr()) != 0;
+  // A shape is not a list of fields.
+  const bool is_list =
+      (PyTuple_Check(value.ptr()) != 0 || PyList_Check(value.ptr()) != 0) && !py::hasattr(value, "_is_shape_");
   // A parameter that may be any object takes a whole tuple.
   const bool has_fields = input.kind == EntryInput::Kind::kTensor || input.kind == EntryInput::Kind::kScalar;
   if (is_list && has_fields) {

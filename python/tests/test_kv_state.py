@@ -177,3 +177,20 @@ def test_packed_functions_write_to_tensors_of_the_caller():
     x, y = runtime.array(np.array([1, 2], "float32")), runtime.array(np.zeros(2, "float32"))
     iropt.run(Module, "main", x, y)
     assert y.numpy().tolist() == [2, 3]
+
+
+def test_shape_heaps():
+    heap = runtime.array(np.zeros(4, "int64"))
+    # The first dimension is 2, the second goes to the heap.
+    builtin("match_shape", runtime.ShapeTuple([2, 3]), heap, 2, 0, 2, 1, 1, "")
+    assert heap.numpy().tolist() == [0, 3, 0, 0]
+    assert builtin("make_shape", heap, 2, 0, 5, 1, 1) == (5, 3)
+
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(n: R.Prim("int64")):
+            return n
+
+    with pytest.raises(TypeError):
+        iropt.run(Module, "main", runtime.ShapeTuple([2]))

@@ -378,3 +378,32 @@ def test_sources_and_values_of_syntax():
     expression = Source("f(a[1:], 2), -a[0]").as_ast().body[0].value
     assert isinstance(expression, ast.Tuple)
     assert ExprEvaluator.eval(None, {"a": [1, 2, 3], "f": lambda x, y: x * y}, expression) == ([2, 3, 2, 3], -1)
+
+
+def test_names_of_scripts_exist():
+    for prefix, known in ((T, ("Buffer", "axis", "int8x4", "exp", "grid")), (R, ("Tensor", "nn", "add", "output", "dist")),
+                          (I, ("ir_module", "vdevice"))):
+        assert all(hasattr(prefix, name) for name in known)
+        assert not hasattr(prefix, "no_such_thing")
+    assert repr(tir.IndexMap.from_func(lambda i: i + i)) == "T.index_map(lambda i0: (i0 + i0,))"
+
+
+def test_hygienic_macros_keep_what_names_meant():
+    size = 2
+
+    @T.macro
+    def first(A):
+        A[0] = T.float32(size)
+
+    @T.macro(hygienic=False)
+    def second(A):
+        A[1] = T.float32(size)
+
+    size = 3
+
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32")):
+        first(A)
+        second(A)
+
+    assert [store.value.value for store in main.body.seq] == [2, 3]

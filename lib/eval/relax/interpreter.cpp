@@ -111,7 +111,9 @@ Result<HostValue> RelaxInterpreter::CallFunction(const Function& function, const
   const Function* caller = std::exchange(running_, &function);
   const auto run = [&]() -> Result<HostValue> {
     IROPT_RETURN_IF_ERROR(BindParams(frame, std::move(args)));
-    return WithStack([&] { return Eval(function.body, frame); });
+    IROPT_ASSIGN_OR_RETURN(HostValue value, WithStack([&] { return Eval(function.body, frame); }));
+    IROPT_RETURN_IF_ERROR(CheckReturned(function, value, frame));
+    return value;
   };
   Result<HostValue> result = run();
   calls_.pop_back();
@@ -377,6 +379,13 @@ Status RelaxInterpreter::CheckResult(const Call& call, const HostValue& value, F
   const bool is_null = std::holds_alternative<std::monostate>(value.state);
   if (!call.type || is_null || (tuple && tuple->fields.empty())) return {};
   return Match(frame, value, call.type, fmt::format("the result of {}", CalleeName(call)), call);
+}
+
+// Checks what a function returns against its type, where that says more than the type of its body.
+Status RelaxInterpreter::CheckReturned(const Function& function, const HostValue& value, Frame& frame) {
+  const Type* known = function.body->type;
+  if (!function.ret_type || !known || known == function.ret_type || IsBaseOf(function.ret_type, known)) return {};
+  return Match(frame, value, function.ret_type, "the value to return", *function.body);
 }
 
 }  // namespace eval

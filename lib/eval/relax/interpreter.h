@@ -89,6 +89,7 @@ class RelaxInterpreter final : public PackedContext {
   Result<HostValue> AllocTensor(std::span<const HostValue> args);
   // R.memory.view and R.memory.ensure_zero_offset of a tensor in storage.
   Result<HostValue> ViewStorage(const OpInfo& op, std::vector<HostValue> args);
+  Status CheckReturned(const Function& function, const HostValue& value, Frame& frame);
   Status CheckResult(const Call& call, const HostValue& value, Frame& frame);
   // Calls f and notifies the observer.
   Result<HostValue> Timed(CalleeKind kind, std::string_view callee, FunctionRef<Result<HostValue>()> f);

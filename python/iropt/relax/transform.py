@@ -265,6 +265,8 @@ def _lambda_text(item):
     """The text of an index map as passes take it: lambda i: (i // 4, i % 4)."""
     from .. import tir
 
+    if isinstance(item, (list, tuple)):
+        item = item[0]  # with its separators, as from_func_with_separators gives it
     item = item if isinstance(item, tir.IndexMap) else tir.IndexMap.from_func(item)
     names = ", ".join(var.name for var in item.initial_indices)
     results = ", ".join(str(index) for index in item.final_indices)

@@ -37,7 +37,9 @@ class Macro:
     """A macro of a script: its text goes where scripts call it."""
 
     def __init__(self, function, prefix, hygienic, frame):
-        self._function, self._prefix, self._hygienic, self._frame = function, prefix, hygienic, frame
+        self._function, self._prefix, self._hygienic = function, prefix, hygienic
+        # A hygienic macro means what its names meant where it was defined.
+        self._env = _script.environment(frame, function) if hygienic else None
         self.__name__ = function.__name__
 
     @property
@@ -49,7 +51,7 @@ class Macro:
         source, path, line = _script.source_of_function(self._function)
         places = _script.Places(path, line, source)
         if self._hygienic:
-            env, bound = _script.environment(self._frame, self._function), ()
+            env, bound = self._env, ()
         return _script.resolve(source, env, host, bound=bound, file=path, places=places), places
 
     def __call__(self, *_args, **_kwargs):

@@ -1,5 +1,8 @@
 """The names of scripts outside of scripts: what stands in annotations and in captured expressions."""
+import functools
+
 from .. import _script
+from .._core import native
 
 
 class Name:
@@ -88,6 +91,21 @@ for _name, _symbol in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floo
 for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
     setattr(Name if _name in ("lt", "le", "gt", "ge") else Expression, f"__{_name}__", _operation(_symbol))
 setattr(Name, "__neg__", lambda self: Expression(f"(-{_text(self)})"))
+
+
+@functools.lru_cache(maxsize=None)
+def _of_scripts():
+    """The names after prefixes that scripts may have, and the first words of those that have several."""
+    return {".".join(words[:count]) for words in map(lambda name: name.split("."), native.script_names())
+            for count in range(2, len(words) + 1)}
+
+
+def named(prefix, name):
+    """The name after a prefix, which scripts must know."""
+    text = f"{prefix}.{name}"
+    if text not in _of_scripts():
+        raise AttributeError(f"scripts have no {text}")
+    return Name(text)
 
 
 def has_text(values):

@@ -3,7 +3,7 @@ import inspect
 
 from .. import _script
 from ..ir import DeviceMesh, GlobalVar, IRModule, VDevice  # noqa: F401
-from ._names import Name
+from ._names import named
 
 _script_prefix_ = "I"
 
@@ -44,4 +44,4 @@ def vdevice(target=None, vdevice_id=0, memory_scope="global"):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    return Name(f"I.{name}")
+    return named("I", name)

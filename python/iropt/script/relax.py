@@ -4,8 +4,9 @@ import re
 
 from .. import _newer, _script
 from .. import relax as _relax
+from .. import runtime as _runtime
 from . import _functions
-from ._names import Name
+from ._names import Name, named
 
 _text = str
 
@@ -121,6 +122,17 @@ for _value in (const, shape, str, dtype, prim_value, ExternFunc):
     _value._script_name_ = f"R.{_value.__name__}"
 
 
+def device_mesh(shape, device_ids):
+    """A mesh of devices."""
+    from ..ir import DeviceMesh
+
+    return DeviceMesh(shape, device_ids)
+
+
+for _name in ("cpu", "cuda", "device", "metal", "opencl", "rocm", "vulkan", "webgpu"):
+    globals()[_name] = getattr(_runtime, _name)
+
+
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
@@ -132,4 +144,4 @@ def __getattr__(name):
     try:
         return getattr(_relax.op, name)
     except AttributeError:
-        return Name(f"R.{name}")
+        return named("R", name)

@@ -1,7 +1,7 @@
 """The prefix T of scripts. Outside of scripts, dtypes make constants: T.int64(3)."""
 from .. import tir as _tir
 from . import _functions
-from ._names import Name
+from ._names import Name, named
 
 _script_prefix_ = "T"
 
@@ -56,7 +56,7 @@ def __getattr__(name):
     if name in ("bool", "boolean"):
         return _DType("bool")
     value = _expression(name)
-    return Name(f"T.{name}") if value is None else value
+    return named("T", name) if value is None else value
 
 
 def _expression(name):

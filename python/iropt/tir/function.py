@@ -69,6 +69,14 @@ class IndexMap(ir.AttrBase):
             results = [results]
         return IndexMap(params, [r for r in results if isinstance(r, (int, PrimExpr))], inverse_index_map)
 
+    def script(self, **_):
+        """The map as scripts have it."""
+        names = ", ".join(param.name for param in self.params)
+        results = ", ".join(str(result) for result in self.results)
+        return f"T.index_map(lambda {names}: ({results}{',' if len(self.results) == 1 else ''}))"
+
+    __str__ = __repr__ = script
+
     AXIS_SEPARATOR = "axis_separator"
 
     @staticmethod
