@@ -52,7 +52,7 @@ std::string CommandLineOf(const PipelineFile& pipeline, const std::string& path)
 
 std::string SnapshotHeader(std::string_view title, const PipelineFile& pipeline, const std::string& path) {
   std::string header = fmt::format("{}{}: {}\n", kSnapshotBegin, IROPT_VERSION, title);
-  header += fmt::format("{}To go on: ir-opt -run-reproducer {}\n", kComment, ShellWord(path));
+  header += fmt::format("{}To continue: ir-opt -run-reproducer {}\n", kComment, ShellWord(path));
   header += fmt::format("{}or: {}\n", kComment, CommandLineOf(pipeline, path));
   return header + fmt::format("{}\n", kPipelineBegin) + AsComment(PrintPipelineFile(pipeline)) + '\n';
 }
