@@ -9,7 +9,7 @@ if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
   SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y include/iropt/support/version.h)
 fi
 export SOURCE_DATE_EPOCH
-scripts/setup.sh
+scripts/setup.sh --package
 scripts/build.sh package
 rm -rf build-package/packages
 mkdir -p "$folder"

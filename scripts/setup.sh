@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Installs the packages for building and testing on Debian and Ubuntu, or with --demo only those that the tools need. Says
-# first what it installs and how large that is; on a terminal it asks, unless --yes is given. Does nothing if all are
-# installed.
+# Installs the packages for building and testing on Debian and Ubuntu, with --demo only those that the tools need, or with
+# --package those for Debian packages of all parts. Says first what it installs and how large that is; on a terminal it asks,
+# unless --yes is given. Does nothing if all are installed.
 set -euo pipefail
 
-demo=0
+mode=tests
 yes=()
 [ -t 0 ] || yes=(-y)
 for argument in "$@"; do
   case "$argument" in
-    --demo) demo=1 ;;
+    --demo | --package) mode=${argument#--} ;;
     --yes) yes=(-y) ;;
-    *) echo "usage: scripts/setup.sh [--demo] [--yes]" >&2; exit 1 ;;
+    *) echo "usage: scripts/setup.sh [--demo | --package] [--yes]" >&2; exit 1 ;;
   esac
 done
 
@@ -19,6 +19,8 @@ done
 tool_packages=(g++ cmake ninja-build python3
                libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libtbb-dev libxxhash-dev zlib1g-dev libeigen3-dev
                libdtl-dev libmimalloc-dev libprotozero-dev)
+# For Debian packages, with the Python package in one of them.
+deb_packages=(file dpkg-dev python3-dev pybind11-dev)
 # What development and the tests need as well.
 test_packages=(ccache mold catch2 libbenchmark-dev file dpkg-dev)
 
@@ -90,7 +92,11 @@ if ! command -v apt-get >/dev/null; then
 fi
 
 packages=("${tool_packages[@]}")
-if [ $demo -eq 0 ]; then packages+=("${test_packages[@]}"); else optional_packages=(); fi
+case $mode in
+  tests) packages+=("${test_packages[@]}") ;;
+  package) packages+=("${deb_packages[@]}"); optional_packages=() ;;
+  demo) optional_packages=() ;;
+esac
 missing=()
 for package in "${packages[@]}"; do
   installed "$package" || missing+=("$package")
@@ -101,10 +107,8 @@ for package in "${optional_packages[@]}"; do
 done
 need_llvm=0
 need_llvm_dev=0
-if [ $demo -eq 0 ]; then
-  llvm_tools_present || need_llvm=1
-  llvm_dev_present || need_llvm_dev=1
-fi
+[ $mode != tests ] || llvm_tools_present || need_llvm=1
+[ $mode = demo ] || llvm_dev_present || need_llvm_dev=1
 if [ ${#missing[@]} -eq 0 ] && [ ${#missing_optional[@]} -eq 0 ] && [ $need_llvm -eq 0 ] && [ $need_llvm_dev -eq 0 ]; then
   echo "setup: everything is installed"
   exit 0
