@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/op/op_groups.h"
 #include "iropt/op/ops/call_tir.h"
