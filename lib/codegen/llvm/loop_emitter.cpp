@@ -2,12 +2,45 @@
 
 #include <algorithm>
 
+#include "iropt/ir/tir/visitor.h"
+
 namespace iropt::codegen {
 
 namespace {
 
-// The maximum trip count of T.unroll loops. LLVM decides about longer ones.
+// The maximum trip count of T.unroll loops, and of statements in all of their iterations, as the time that LLVM takes
+// grows faster than their number. LLVM decides about longer ones.
 constexpr int64_t kMaxUnrolled = 64;
+constexpr int64_t kMaxUnrolledStmts = 1024;
+// LLVM unrolls shorter loops by itself.
+constexpr int64_t kMaxShort = 8;
+
+// Counts the statements of a loop that is unrolled, up to a maximum.
+class UnrolledStmts : public tir::StmtExprVisitor {
+ public:
+  bool FitsIn(const tir::For& loop) {
+    VisitStmt(&loop);
+    return count_ <= kMaxUnrolledStmts;
+  }
+
+ protected:
+  void VisitFor(const tir::For* loop) override {
+    const auto* extent = As<tir::IntImm>(loop->extent);
+    const int64_t max = loop->for_kind == tir::ForKind::kUnrolled ? kMaxUnrolled : kMaxShort;
+    const bool unrolls = extent && extent->value <= max && loop->for_kind != tir::ForKind::kVectorized;
+    const int64_t outer = copies_;
+    copies_ *= unrolls ? std::max<int64_t>(extent->value, 1) : 1;
+    if (copies_ > kMaxUnrolledStmts) count_ = copies_;
+    if (count_ <= kMaxUnrolledStmts) VisitStmt(loop->body);
+    copies_ = outer;
+  }
+  void VisitBufferStore(const tir::BufferStore*) override { count_ += copies_; }
+  void VisitEvaluate(const tir::Evaluate*) override { count_ += copies_; }
+
+ private:
+  int64_t copies_ = 1;
+  int64_t count_ = 0;
+};
 
 }  // namespace
 
@@ -15,7 +48,7 @@ LoopHint HintOf(const tir::For& loop) {
   if (loop.for_kind == tir::ForKind::kVectorized) return LoopHint::kVectorize;
   const auto* extent = As<tir::IntImm>(loop.extent);
   const bool unrolls = loop.for_kind == tir::ForKind::kUnrolled && extent && extent->value <= kMaxUnrolled;
-  return unrolls ? LoopHint::kUnroll : LoopHint::kNone;
+  return unrolls && UnrolledStmts().FitsIn(loop) ? LoopHint::kUnroll : LoopHint::kNone;
 }
 
 LoopRange LoopEmitter::RangeOf(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent) {
