@@ -1,9 +1,11 @@
-"""Builds the extension module and the commands with CMake. IROPT_BUILD_DIR names a build folder that has them already."""
+"""Builds the extension module and the commands with CMake, which gets the options in CMAKE_ARGS. IROPT_BUILD_DIR names a build
+folder that has them already."""
 import glob
 import os
 import pathlib
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,7 +39,8 @@ class BuildWithCMake(build_ext):
         # scripts/setup.sh --demo installs Ninja, and no Make.
         generator = ["-G", "Ninja"] if shutil.which("ninja") and not os.environ.get("CMAKE_GENERATOR") else []
         subprocess.run(["cmake", *generator, "-S", str(ROOT), "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
-                        "-DIROPT_TESTS=OFF", "-DIROPT_BENCHMARKS=OFF", f"-DIROPT_PYTHON={sys.executable}"], check=True)
+                        "-DIROPT_TESTS=OFF", "-DIROPT_BENCHMARKS=OFF", f"-DIROPT_PYTHON={sys.executable}",
+                        *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True)
         jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(os.cpu_count() or 1)
         subprocess.run(["cmake", "--build", build, "--parallel", jobs, "--target", "iropt_package", "ir-opt"], check=True)
         return build

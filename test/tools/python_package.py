@@ -105,11 +105,12 @@ def check_configuration(options):
             file.write(f"#!/bin/sh\n{text}\n")
         os.chmod(file.name, 0o755)
     environment = {name: value for name, value in os.environ.items() if name not in ("IROPT_BUILD_DIR", "CMAKE_GENERATOR")}
+    environment["CMAKE_ARGS"] = "-DIROPT_QUICK_BUILD=ON '-DIROPT_SANITIZE=a b'"
     for generator, expected in ({}, True), ({"CMAKE_GENERATOR": "Unix Makefiles"}, False):
         done = subprocess.run([sys.executable, "setup.py", "-q", "build", "--build-base", os.path.join(options.work, "cold")],
                               cwd=os.path.join(options.work, "source"), capture_output=True, text=True, check=False,
                               env={**environment, **generator, "PATH": f"{folder}:/usr/bin:/bin"})
-        if ("-G Ninja -S" in done.stdout) != expected:
+        if ("-G Ninja -S" in done.stdout) != expected or "-DIROPT_QUICK_BUILD=ON -DIROPT_SANITIZE=a b\n" not in done.stdout:
             raise Failure(f"with {generator or 'no CMAKE_GENERATOR'}, CMake was run by\n{done.stdout}{done.stderr}")
 
 
