@@ -19,7 +19,7 @@ from ._script_sources import caller, environment, in_module_class, source_of_cla
 PREFIXES = {"I": "I", "R": "R", "T": "T"}
 _DECORATORS = {"ir_module": "I.ir_module", "function": "R.function", "prim_func": "T.prim_func", "macro": None}
 _EMIT = "__emit_te__"
-_CALL = "__relax_call"
+_NODES = {"Call": "__relax_call", "Tuple": "__relax_tuple"}
 _DROPPED_ARGUMENTS = {"check_well_formed", "tracked", "s_tir"}
 
 
@@ -65,6 +65,7 @@ class _Substitution(ast.NodeVisitor):
         self.declarations = []
         self.function = None
         self.bound_by_callers = set()
+        self.modules = set()
 
     # ---- Values
     def lookup(self, name):
@@ -222,14 +223,20 @@ class _Substitution(ast.NodeVisitor):
         self.replace(node, f"T.{value.dtype}({value.value!r})")
         return True
 
-    def node_of_call(self, node):
-        """Lets Python make the node of relax.Call(operator, operands), which scripts do not have."""
+    def class_of_node(self, node):
+        """The name by which Python finds relax.Call or relax.Tuple, which scripts do not have; None for other functions."""
         from . import relax
 
-        if not isinstance(node.func, ast.Attribute) or node.func.attr != "Call" or self.value(node.func) is not relax.Call:
+        if not isinstance(node, ast.Attribute) or node.attr not in _NODES or self.value(node) is not getattr(relax, node.attr):
+            return None
+        self.env[_NODES[node.attr]] = getattr(relax, node.attr)
+        return ast.copy_location(ast.Name(id=_NODES[node.attr], ctx=ast.Load()), node)
+
+    def node_of_call(self, node):
+        """Lets Python make the node of relax.Call(operator, operands)."""
+        callee = self.class_of_node(node.func)
+        if callee is None:
             return False
-        self.env[_CALL] = relax.Call
-        callee = ast.copy_location(ast.Name(id=_CALL, ctx=ast.Load()), node)
         self.foreign(ast.copy_location(ast.Call(func=callee, args=node.args, keywords=node.keywords), node))
         return True
 
@@ -336,6 +343,10 @@ class _Substitution(ast.NodeVisitor):
     # ---- Statements
     def visit_ClassDef(self, node):
         self.bound_by_callers = _names_in(node)
+        # The module, and what functions call it: cls = Module.
+        self.modules = {node.name} | {target.id for child in ast.walk(node) if isinstance(child, ast.Assign)
+                                      and isinstance(child.value, ast.Name) and child.value.id == node.name
+                                      for target in child.targets if isinstance(target, ast.Name)}
         self.scopes.names[0] |= {node.name}
         self.scopes.names[0] |= {child.name for child in node.body if isinstance(child, ast.FunctionDef)}
         self.decorators(node)

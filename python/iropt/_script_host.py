@@ -32,7 +32,9 @@ class Parameters(ast.NodeTransformer):
             return self.parameter(node) if is_script else self.generic_visit(node)
         if script.kind(node) != script.SCRIPT:
             return node
-        if script.is_foreign(node) or self.is_field(node):
+        if isinstance(node, ast.Call):
+            node.func = script.class_of_node(node.func) or node.func
+        if script.is_foreign(node) or self.is_field(node) or isinstance(node, (ast.List, ast.Tuple)):
             return self.generic_visit(node)
         return self.parameter(node)
 
@@ -42,7 +44,9 @@ class Parameters(ast.NodeTransformer):
             return isinstance(node.value, ast.Attribute) and self.is_field(node.value)
         if not isinstance(node, ast.Attribute):
             return False
-        return self.is_field(node.value) or (isinstance(node.value, ast.Name) and node.value.id in self.substitution.scopes)
+        if isinstance(node.value, ast.Name):
+            return node.value.id in self.substitution.scopes and node.value.id not in self.substitution.modules
+        return self.is_field(node.value)
 
     def parameter(self, node):
         name = f"_script_{len(self.arguments)}_"

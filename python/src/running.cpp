@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "errors.h"
@@ -59,8 +59,8 @@ HostValue ToInput(py::handle value, const EntryInput& input) {
 
 using PackedFuncs = std::map<std::string, py::function>;
 
-// Tensors of the caller of a run that functions of Python may write to.
-using WritableTensors = std::unordered_set<const NDArray*>;
+// Tensors of the caller of a run that it may write to, and the objects that they are of.
+using WritableTensors = std::unordered_map<const NDArray*, py::object>;
 
 struct PythonCalls {
   WritableTensors writable;
@@ -77,7 +77,8 @@ struct LentTensor {
 py::object Lend(const HostValue& value, const WritableTensors& writable, std::vector<LentTensor>& lent) {
   const auto* tensor = std::get_if<Tensor>(&value.state);
   if (tensor == nullptr || *tensor == nullptr) return FromHost(value);
-  if (writable.contains(tensor->get())) return TensorToPython(*tensor, /*writable=*/true);
+  const auto given = writable.find(tensor->get());
+  if (given != writable.end()) return given->second;
   if ((*tensor)->storage() == nullptr) return FromHost(value);
   const NDArray& array = **tensor;
   auto copy = NDArray::Make(array.dtype(), array.shape());
@@ -202,6 +203,34 @@ void WriteOutputs(const Entry& entry, const Inputs& inputs, const TupleValue& ou
   }
 }
 
+// Lets a run write to the tensors among its arguments that programs may change: functions of Python and operators that
+// work in place do.
+void LendInputs(Inputs& inputs, WritableTensors& writable) {
+  for (size_t i = 0; i < inputs.given.size(); ++i) {
+    auto* tensor = std::get_if<Tensor>(&inputs.values[i].state);
+    if (tensor == nullptr || !IsWritableTensor(inputs.given[i])) continue;
+    const Tensor original = *tensor;
+    const auto wrapped = Storage::Wrap(const_cast<std::byte*>(original->data()), original->num_bytes());
+    // What stays of the run keeps the memory.
+    const std::shared_ptr<Storage> storage(wrapped.get(), [wrapped, original](Storage*) {});
+    *tensor = NDArray::View(original->dtype(), original->shape(), storage, 0);
+    writable[tensor->get()] = inputs.given[i];
+  }
+}
+
+// A result: an argument that the run has passed on is the object that was given.
+py::object FromRun(const HostValue& value, const WritableTensors& writable) {
+  if (const auto* tensor = std::get_if<Tensor>(&value.state)) {
+    const auto given = writable.find(tensor->get());
+    if (given != writable.end()) return given->second;
+  }
+  const TupleValue* tuple = value.tuple();
+  if (tuple == nullptr) return FromHost(value);
+  py::tuple fields(tuple->fields.size());
+  for (size_t i = 0; i < tuple->fields.size(); ++i) fields[i] = FromRun(tuple->fields[i], writable);
+  return fields;
+}
+
 // The tensor that a PrimFunc writes its result to, unless its caller gives one.
 HostValue NewOutput(const EntryInput& input, Storage::Tracking tracking) {
   std::vector<int64_t> shape;
@@ -265,10 +294,7 @@ py::object Run(const PyModule& module, const std::string& name, const py::list& 
   Log log(module.session()->sources());
   execution.options().seed = seed;
   PythonCalls calls;
-  for (size_t i = 0; i < inputs.given.size(); ++i) {
-    const auto* tensor = std::get_if<Tensor>(&values[i].state);
-    if (tensor != nullptr && IsWritableTensor(inputs.given[i])) calls.writable.insert(tensor->get());
-  }
+  if (entry.relax() != nullptr) LendInputs(inputs, calls.writable);
   const bool has_functions = !packed.empty() || !PythonCallables().empty();
   const std::optional<PackedRegistry> registry =
       has_functions ? std::optional(RegistryWith(packed, calls)) : std::nullopt;
@@ -293,7 +319,7 @@ py::object Run(const PyModule& module, const std::string& name, const py::list& 
   const TupleValue* outputs = value.tuple();
   if (entry.prim() != nullptr && outputs != nullptr) WriteOutputs(entry, inputs, *outputs);
   if (entry.prim() != nullptr && outputs != nullptr && outputs->fields.size() == 1) return FromHost(outputs->fields[0]);
-  return FromHost(value);
+  return FromRun(value, calls.writable);
 }
 
 // Compares what the public functions of two modules compute; what was found, and the reason if something was not

@@ -6,7 +6,7 @@ import iropt
 from iropt import packed, relax, runtime, tvmjs
 from iropt.relax.frontend import nn
 from iropt.relax.frontend.nn.llm import kv_cache
-from iropt.script import ir as I, relax as R
+from iropt.script import ir as I, relax as R, tir as T
 
 H_Q, H_KV, D, THETA = 4, 2, 8, 100
 
@@ -194,3 +194,42 @@ def test_shape_heaps():
 
     with pytest.raises(TypeError):
         iropt.run(Module, "main", runtime.ShapeTuple([2]))
+
+
+def test_models_are_looked_into(capsys):
+    class Model(nn.Module):
+        def test(self, x: nn.Tensor):
+            nn.op.print_(x)
+            nn.op.debug_func("test.state.look", x)
+            return x
+
+    seen = []
+    packed.register_func("test.state.look", lambda place, x: seen.append((place, x.numpy().tolist())) and None, override=True)
+    mod, _ = Model().export_tvm({"test": {"x": nn.spec.Tensor([2], "float32")}}, debug=True)
+    vm = relax.VirtualMachine(relax.build(mod, "llvm"), runtime.cpu())
+    effects = vm["_initialize_effect"]()
+    vm["test"](runtime.array(np.array([1, 2], "float32")), *effects)
+    assert "test_kv_state.py" in seen[0][0] and seen[0][1] == [1, 2]
+    assert "shape = (2,), dtype = float32" in capsys.readouterr().out
+
+
+def test_operators_work_in_place_on_tensors_of_the_caller():
+    @I.ir_module
+    class Module:
+        @T.prim_func(private=True)
+        def double(A: T.Buffer((2,), "float32")):
+            for i in range(2):
+                A[i] = A[i] * T.float32(2)
+
+        @R.function
+        def main(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):
+            z = R.call_tir_inplace(Module.double, (x,), [0], out_sinfo=R.Tensor((2,), "float32"))
+            return (z, y, R.add(y, y))
+
+    x, y = runtime.array(np.array([1, 2], "float32")), runtime.array(np.array([3, 4], "float32"))
+    doubled, same, total = iropt.run(Module, "main", x, y)
+    assert doubled is x and same is y and total is not y
+    assert x.numpy().tolist() == [2, 4] and y.numpy().tolist() == [3, 4] and total.numpy().tolist() == [6, 8]
+    # An array that is not the program's to change stays as it is.
+    array = np.array([1, 2], "float32")
+    assert iropt.run(Module, "main", array, y)[0].numpy().tolist() == [2, 4] and array.tolist() == [1, 2]

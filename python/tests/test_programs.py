@@ -312,10 +312,10 @@ print(relax.op.nn.relu is relu, relax.op.nn.relu(x))
 print(tvm.relax.expr.Var is iropt.relax.Var, tvm.nd.array([1.0]).shape)
 for module in (iropt.ir, iropt.relax, iropt.relax.op, iropt.runtime, iropt.tir):
     assert "type" not in vars(module) and "object" not in vars(module) and not hasattr(module, "no_such_name")
-relax.transform.MetaScheduleTuneIRMod()
+relax.analysis.estimate_memory_usage()
 """)
     assert result.stdout == "[1, 0]  True\nTrue R.nn.relu(x)\nTrue (1,)\n", result.stderr
-    assert "tvm.relax.transform.MetaScheduleTuneIRMod is not a part of iropt" in result.stderr
+    assert "tvm.relax.analysis.estimate_memory_usage is not a part of iropt" in result.stderr
 
 
 def test_errors_of_captured_values():

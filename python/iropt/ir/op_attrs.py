@@ -100,8 +100,29 @@ def normalized(call, builder):
     from .base import Op
 
     op = getattr(call, "op", None)
-    rule = attr_of(op.name, "FNormalize") if _ATTRS and isinstance(op, Op) else None
+    if not isinstance(op, Op):
+        return call
+    if op.name in _WITH_TUPLES:
+        return _with_tuple(call, builder)
+    rule = attr_of(op.name, "FNormalize") if _ATTRS else None
     return call if rule is None else rule(builder, call)
+
+
+# Operators whose second operand is a tuple of arguments, not a variable.
+_WITH_TUPLES = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_tir_with_grad")
+
+
+def _with_tuple(call, builder):
+    """The call with the tuple that a variable among its operands stands for."""
+    from .. import relax
+
+    args = call.args[1]
+    if builder is None or not isinstance(args, relax.Var) or not isinstance(args.struct_info, relax.TupleStructInfo):
+        return call
+    value = builder.lookup_binding(args)
+    if not isinstance(value, relax.Tuple):
+        value = relax.Tuple([relax.TupleGetItem(args, index) for index in range(len(args.struct_info.fields))])
+    return native.copy_with(call, {"args": [call.args[0], value, *call.args[2:]]})
 
 
 class MemoryInfo:

@@ -373,6 +373,23 @@ def _clear_rows(caches):
         rows.count = rows.place = 0
 
 
+# ---- Functions that models call while they are looked into
+
+
+@_packed("invoke_debug_func")
+def _invoke_debug_func(effect, name, place, *args):
+    """Calls a registered function with a place in the program and tensors; the effect orders such calls."""
+    from ..packed import get_global_func
+
+    get_global_func(name)(place, *args)
+    return effect
+
+
+@_packed("debug_print")
+def _debug_print(place, tensor):
+    print(f"{place}: shape = {tuple(tensor.shape)}, dtype = {tensor.dtype}, data =\n{tensor.numpy()}")
+
+
 # ---- Parameters by name
 
 _parameters = {}

@@ -35,7 +35,7 @@ def ptr(dtype, storage_scope="global"):
     return Name("T.handle")(dtype, storage_scope)
 
 
-ptr._script_name_ = "T.handle"
+setattr(ptr, "_script_name_", "T.handle")
 
 
 def index_map(mapping, *, inverse_index_map=None, index_dtype="int64"):
