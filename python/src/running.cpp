@@ -60,7 +60,12 @@ HostValue ToInput(py::handle value, const EntryInput& input) {
 using PackedFuncs = std::map<std::string, py::function>;
 
 // Tensors of the caller of a run that it may write to, and the objects that they are of.
-using WritableTensors = std::unordered_map<const NDArray*, py::object>;
+// They stay as long as the run, so that no other tensor gets the address of one.
+struct GivenTensor {
+  Tensor tensor;
+  py::object object;
+};
+using WritableTensors = std::unordered_map<const NDArray*, GivenTensor>;
 
 struct PythonCalls {
   WritableTensors writable;
@@ -78,7 +83,7 @@ py::object Lend(const HostValue& value, const WritableTensors& writable, std::ve
   const auto* tensor = std::get_if<Tensor>(&value.state);
   if (tensor == nullptr || *tensor == nullptr) return FromHost(value);
   const auto given = writable.find(tensor->get());
-  if (given != writable.end()) return given->second;
+  if (given != writable.end()) return given->second.object;
   if ((*tensor)->storage() == nullptr) return FromHost(value);
   const NDArray& array = **tensor;
   auto copy = NDArray::Make(array.dtype(), array.shape());
@@ -214,7 +219,7 @@ void LendInputs(Inputs& inputs, WritableTensors& writable) {
     // What stays of the run keeps the memory.
     const std::shared_ptr<Storage> storage(wrapped.get(), [wrapped, original](Storage*) {});
     *tensor = NDArray::View(original->dtype(), original->shape(), storage, 0);
-    writable[tensor->get()] = inputs.given[i];
+    writable[tensor->get()] = {*tensor, inputs.given[i]};
   }
 }
 
@@ -222,7 +227,7 @@ void LendInputs(Inputs& inputs, WritableTensors& writable) {
 py::object FromRun(const HostValue& value, const WritableTensors& writable) {
   if (const auto* tensor = std::get_if<Tensor>(&value.state)) {
     const auto given = writable.find(tensor->get());
-    if (given != writable.end()) return given->second;
+    if (given != writable.end()) return given->second.object;
   }
   const TupleValue* tuple = value.tuple();
   if (tuple == nullptr) return FromHost(value);

@@ -233,3 +233,19 @@ def test_operators_work_in_place_on_tensors_of_the_caller():
     # An array that is not the program's to change stays as it is.
     array = np.array([1, 2], "float32")
     assert iropt.run(Module, "main", array, y)[0].numpy().tolist() == [2, 4] and array.tolist() == [1, 2]
+
+
+def test_results_are_not_taken_for_arguments_that_are_gone():
+    @I.ir_module
+    class Module:
+        @R.function(pure=False)
+        def main(x: R.Tensor((4, 4), "float32")):
+            a = R.add(x, x)
+            _ = R.memory.kill_tensor(x)
+            b = R.multiply(a, a)
+            c = R.add(b, b)
+            return c
+
+    for _ in range(20):
+        x = runtime.array(np.ones((4, 4), "float32"))
+        assert iropt.run(Module, "main", x) is not x
