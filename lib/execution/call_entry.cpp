@@ -61,6 +61,7 @@ Result<HostValue> CallPrimEntry(const Entry& entry, std::vector<HostValue> value
   Result<HostValue> returned = run.prim_funcs->Call(entry.var(), *entry.prim(), args, packed);
   if (run.observer) run.observer->OnCall(CalleeKind::kPrimFunc, entry.name(), watch.Read().wall_seconds);
   const auto fail = [&](Error error) {
+    if (run.check_races == RaceWatch::kSampled && !run.prim_funcs->race().empty()) return Failure{ErrorCode::Rejected};
     diagnostics.Error(Location(entry.function()), "no-value", std::move(error.message));
     return Failure{error.code};
   };
@@ -71,7 +72,8 @@ Result<HostValue> CallPrimEntry(const Entry& entry, std::vector<HostValue> value
     return returned;
   }
   HostValue result(std::move(outputs));
-  if (!IsWritten(result)) return fail({ErrorCode::SemanticCheck, "a result has uninitialized elements"});
+  if (run.check_races != RaceWatch::kSampled && !IsWritten(result))
+    return fail({ErrorCode::SemanticCheck, "a result has uninitialized elements"});
   return result;
 }
 
@@ -88,8 +90,15 @@ Result<HostValue> CallEntry(const Module& module, const Entry& entry, std::vecto
   Result<HostValue> result =
       entry.relax() ? RunFunction(module, *entry.relax(), entry.MakeArguments(std::move(values)), diagnostics, run)
                     : CallPrimEntry(entry, std::move(values), diagnostics, run);
-  if (result.ok() && run.prim_funcs && !run.prim_funcs->race().empty())
-    diagnostics.Warning(Location(entry.function()), "undefined-result", std::string(run.prim_funcs->race()));
+  if (!run.prim_funcs || run.prim_funcs->race().empty() || (!result.ok() && !run.check_races)) return result;
+  const ObservedRace& race = run.prim_funcs->race();
+  {
+    DiagnosticBuilder diagnostic = run.check_races
+                                       ? diagnostics.Error(Location(*race.at), "race", race.message)
+                                       : diagnostics.Warning(Location(*race.at), "undefined-result", race.message);
+    if (race.other != race.at) diagnostic.Note(Location(*race.other), race.other_message);
+  }
+  if (run.check_races) return Failure{ErrorCode::Rejected};
   return result;
 }
 

@@ -81,7 +81,7 @@ Status LoopExecutor::Prepare(const GlobalVar& var) {
   return compiling_->Prepare(var);
 }
 
-Result<HostValue> LoopExecutor::Interpret(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
+Result<HostValue> LoopExecutor::Interpret(const PrimFunc& func, std::span<const PrimFuncArg> args,
                                           const PackedCaller& packed) {
   uint64_t steps = 0;
   const EvalLimits limits{.max_bytes = limits_.max_bytes,
@@ -90,7 +90,7 @@ Result<HostValue> LoopExecutor::Interpret(const GlobalVar& var, const PrimFunc& 
                           .on_work = limits_.on_work};
   const PrimFuncOptions options{.limits = limits, .module = &module_, .packed = packed, .facts = facts_};
   Result<HostValue> result =
-      facts_ ? CallPrimFunc(func, args, options) : CallWatchingRaces(var, func, args, options, race_);
+      facts_ ? CallPrimFunc(func, args, options) : CallWatchingRaces(func, args, options, RaceWatch::kUsual, race_);
   meter_.AddSteps(steps);
   return result;
 }
@@ -132,7 +132,7 @@ void LoopExecutor::AddPrecision(const PrimFunc& func) {
 Result<HostValue> LoopExecutor::Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                                      const PackedCaller& packed) {
   AddPrecision(func);
-  if (mode_ == LoopMode::Interpret) return Interpret(var, func, args, packed);
+  if (mode_ == LoopMode::Interpret) return Interpret(func, args, packed);
   const std::optional<uint64_t> statements = CountStatements(func, SizesOf(func, args));
   const bool is_affordable = statements.value_or(0) <= limits_.AvailableWork();
   const bool is_optional = mode_ == LoopMode::Auto;
@@ -141,11 +141,11 @@ Result<HostValue> LoopExecutor::Call(const GlobalVar& var, const PrimFunc& func,
                  fmt::format("{}: takes up to {} steps, more than {}", var.name, *statements, limits_.AvailableWork())};
   }
   if (is_optional && (!statements || *statements <= kFewStatements || not_compiled_.contains(&var)))
-    return Interpret(var, func, args, packed);
+    return Interpret(func, args, packed);
   if (const Status prepared = Prepare(var); !prepared.ok()) {
     if (!is_optional) return Error(prepared.error());
     not_compiled_.insert(&var);
-    Result<HostValue> result = Interpret(var, func, args, packed);
+    Result<HostValue> result = Interpret(func, args, packed);
     if (result.ok() || result.error().code != ErrorCode::Budget) return result;
     return Error{ErrorCode::Budget,
                  fmt::format("{}; it is interpreted: {}", result.error().message, prepared.error().message)};

@@ -69,9 +69,9 @@ namespace {
 // A race that was not there before. Barriers between accesses to shared memory may be added later, unless there are
 // some already, or were.
 std::string NewRace(const LoopFacts& got, const LoopFacts& expected) {
-  if (expected.race.empty() && !got.race.empty()) return got.race;
+  if (expected.race.empty() && !got.race.empty()) return got.race.message;
   const bool is_synchronized = got.has_barriers || expected.has_barriers;
-  return is_synchronized && expected.unsynchronized.empty() ? got.unsynchronized : std::string();
+  return is_synchronized && expected.unsynchronized.empty() ? got.unsynchronized.message : std::string();
 }
 
 }  // namespace

@@ -66,12 +66,14 @@ const FlagExclusion kExclusions[] = {
      {"passes", "pipeline", "tuning-database", "check", "check-values", "save-inputs", "save-values", "output", "print",
       "time", "trace", "emit-llvm"}},
     {"repeat", {"time", "trace", "emit-llvm"}},
+    {"check-races", {"loops", "repeat", "compare-pipelines", "emit-llvm", "tune"}},
 };
 
 // The values of the flags, in the members that the rows of flags.def name.
 struct CommandLine : ProgramOptions {
   CompilerOptions compiler;  // those of `driver` once all flags are parsed
   std::optional<std::string> loops;
+  std::optional<std::string> check_races;
   std::optional<std::string> report;
   std::string diagnostics = "text";
   std::string colour = "auto";
@@ -110,6 +112,8 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   const bool compares = !line.compare_pipelines.empty();
   const bool is_compiled = line.loops ? *line.loops == "compile" : compares;
   if (is_compiled) line.ProgramOptions::loops = LoopMode::Compile;
+  if (line.check_races)
+    line.ProgramOptions::check_races = *line.check_races == "all" ? RaceWatch::kAll : RaceWatch::kSampled;
   if (line.report && *line.report == "json") line.times_form = ShownForm::Json;
   if (compares && line.repeat == 0) line.repeat = kComparedCalls;
   return line;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iropt/driver/driver_options.h"
+#include "iropt/eval/tir/loop_facts.h"
 
 namespace iropt {
 
@@ -42,9 +43,11 @@ struct ProgramOptions {
   std::optional<std::string> save_inputs;   // the file for the inputs, named as the parameters
   std::optional<std::string> save_values;   // the file for the values of all bindings, by name
   std::optional<std::string> check_values;  // a file with the expected values of bindings, by name
-  bool print = false;                       // print the results to stdout
-  bool time = false;                        // print a table of times by callee to stderr
-  bool trace = false;                       // print each binding with statistics of its value to stderr
+  // PrimFuncs are interpreted, and races are errors. With `kSampled` there are no results.
+  std::optional<RaceWatch> check_races;
+  bool print = false;  // print the results to stdout
+  bool time = false;   // print a table of times by callee to stderr
+  bool trace = false;  // print each binding with statistics of its value to stderr
 
   // Measuring: after one call, each thread calls the function `warmup` times, then `repeat` times, which are measured.
   int64_t repeat = 0;  // 0: not measured

@@ -53,11 +53,10 @@ class LoopExecutor : public PrimFuncExecutor {
   Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                          const PackedCaller& packed) override;
   double compile_seconds() const override { return compiling_ ? compiling_->compile_seconds() : 0; }
-  std::string_view race() const override { return race_; }
+  const ObservedRace& race() const override { return race_; }
 
  private:
-  Result<HostValue> Interpret(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
-                              const PackedCaller& packed);
+  Result<HostValue> Interpret(const PrimFunc& func, std::span<const PrimFuncArg> args, const PackedCaller& packed);
   // Fails if the function cannot be compiled.
   Status Prepare(const GlobalVar& var);
   // The least precise floats that a PrimFunc computes decide how precise its results are. O(1) but for the first call.
@@ -75,7 +74,7 @@ class LoopExecutor : public PrimFuncExecutor {
   std::unique_ptr<CompilingExecutor> compiling_ = nullptr;  // null before it is needed
   LookupSet<const GlobalVar*> not_compiled_ = {};           // which cannot be
   LoopFacts* facts_ = nullptr;                              // null: they are not looked for
-  std::string race_ = {};                                   // without `facts_`
+  ObservedRace race_ = {};                                  // without `facts_`
   std::optional<std::byte> fresh_ = {};
   LookupSet<const PrimFunc*> sampled_ = {};
   LookupMap<const PrimFunc*, DataType> least_precise_ = {};

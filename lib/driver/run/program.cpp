@@ -83,6 +83,10 @@ Status Program::ReadInputs() {
 
 Result<std::unique_ptr<PrimFuncExecutor>> Program::MakeExecutor(const EvalLimits& limits, RunMeter* meter,
                                                                 CompileCallback on_compile) const {
+  if (options_.check_races) {
+    return std::unique_ptr<PrimFuncExecutor>(
+        std::make_unique<InterpretingExecutor>(*module_, limits, *options_.check_races));
+  }
   std::shared_ptr<codegen::LoopCompiler> loops;
   if (options_.loops == LoopMode::Compile) {
     IROPT_ASSIGN_OR_RETURN(loops, library_.Get());

@@ -57,6 +57,7 @@ class ProgramRun {
     if (!called.ok()) return called.TakeError();
     const Outcome& outcome = *called;
     IROPT_RETURN_IF_ERROR(compiler_.weights().Check());
+    if (options_.check_races == RaceWatch::kSampled) return {};
     if (recorder_) IROPT_RETURN_IF_ERROR(Write(*options_.save_values, recorder_->values()));
     IROPT_RETURN_IF_ERROR(Deliver(outcome, program));
     if (options_.repeat == 0 || !same.ok()) return same;
@@ -122,6 +123,7 @@ class ProgramRun {
     if (options_.save_inputs) IROPT_RETURN_IF_ERROR(Write(*options_.save_inputs, program.InputsForFile()));
     IROPT_RETURN_IF_ERROR(ObserveValues(program));
     RunOptions run{.limits = limits, .seed = options_.seed, .prim_funcs = executor.get()};
+    run.check_races = options_.check_races;
     run.print = [this](std::string_view line) { stdout_.Append(fmt::format("{}\n", line)); };
     ObserverList observers;
     if (options_.trace || options_.time) observers.Add(reporter);

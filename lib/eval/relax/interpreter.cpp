@@ -16,9 +16,9 @@
 
 namespace iropt {
 
-Result<HostValue> InterpretingExecutor::Call(const GlobalVar& var, const PrimFunc& func,
+Result<HostValue> InterpretingExecutor::Call(const GlobalVar& /*var*/, const PrimFunc& func,
                                              std::span<const PrimFuncArg> args, const PackedCaller& packed) {
-  return CallWatchingRaces(var, func, args, {.limits = limits_, .module = &module_, .packed = packed}, race_);
+  return CallWatchingRaces(func, args, {.limits = limits_, .module = &module_, .packed = packed}, watch_, race_);
 }
 
 namespace eval {

@@ -341,6 +341,15 @@ bool BufferEvaluator::StoreAt(const ElementAddress& element, const Scalar& value
          element.pointer.copies->Spread(element.pointer, element.at, value.dtype.bytes(), [this] { return Step(); });
 }
 
+namespace {
+
+bool EndsAtRace(const ExecutionState& execution) {
+  const RaceDetector* races = execution.races;
+  return races && execution.facts->ends_at_race && !(races->race().empty() && races->unsynchronized().empty());
+}
+
+}  // namespace
+
 bool BufferEvaluator::Load(const tir::BufferLoad& load, int lane, Scalar* result) {
   const DataType dtype = load.buffer->dtype.with_lanes(1);
   if (load.predicate) {
@@ -350,7 +359,8 @@ bool BufferEvaluator::Load(const tir::BufferLoad& load, int lane, Scalar* result
   }
   ElementAddress element;
   if (!Locate(*load.buffer, load.indices, lane, /*bounded=*/true, &element)) return false;
-  if (execution_.races && execution_.races->active()) NoteLoad(element, *load.buffer);
+  if (execution_.races && execution_.races->active()) NoteLoad(element, load);
+  if (EndsAtRace(execution_)) return Fail("a race ends the run");
   return LoadAt(element, dtype, load.buffer->name, result);
 }
 
@@ -362,7 +372,8 @@ bool BufferEvaluator::StoreLane(const tir::BufferStore& store, int lane, const S
   if (!CastScalar(value, store.buffer->dtype.with_lanes(1), &converted)) return Fail("a value does not fit its buffer");
   ElementAddress element;
   if (!Locate(*store.buffer, store.indices, lane, /*bounded=*/true, &element)) return false;
-  if (execution_.races && execution_.races->active()) NoteStore(element, *store.buffer, converted);
+  if (execution_.races && execution_.races->active()) NoteStore(element, store, converted);
+  if (EndsAtRace(execution_)) return Fail("a race ends the run");
   return StoreAt(element, converted, store.buffer->name);
 }
 
@@ -374,12 +385,14 @@ uint64_t AddressOf(const Pointer& pointer, int64_t at) {
 
 }  // namespace
 
-void BufferEvaluator::NoteLoad(const ElementAddress& element, const tir::Buffer& buffer) {
+void BufferEvaluator::NoteLoad(const ElementAddress& element, const tir::BufferLoad& load) {
+  const tir::Buffer& buffer = *load.buffer;
   const uint64_t address = AddressOf(element.pointer, element.at);
-  execution_.races->Read({address, buffer.data, buffer.name, plan_.IsAccumulated(buffer.data)}, thread_.number);
+  execution_.races->Read({address, buffer.data, buffer.name, plan_.IsAccumulated(buffer.data), &load}, thread_.number);
 }
 
-void BufferEvaluator::NoteStore(const ElementAddress& element, const tir::Buffer& buffer, const Scalar& value) {
+void BufferEvaluator::NoteStore(const ElementAddress& element, const tir::BufferStore& store, const Scalar& value) {
+  const tir::Buffer& buffer = *store.buffer;
   const Memory& memory = element.pointer.memory;
   const int64_t bytes = value.dtype.bytes();
   std::array<std::byte, 16> stored;
@@ -390,7 +403,7 @@ void BufferEvaluator::NoteStore(const ElementAddress& element, const tir::Buffer
                                      [](std::byte mark) { return mark != std::byte{0}; });
   const bool changes = !has_value || !std::equal(stored.data(), stored.data() + bytes, memory.data + element.at);
   const uint64_t address = AddressOf(element.pointer, element.at);
-  execution_.races->Write({address, buffer.data, buffer.name, plan_.IsAccumulated(buffer.data)}, thread_.number,
+  execution_.races->Write({address, buffer.data, buffer.name, plan_.IsAccumulated(buffer.data), &store}, thread_.number,
                           changes);
 }
 

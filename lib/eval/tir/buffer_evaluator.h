@@ -131,8 +131,8 @@ class BufferEvaluator : public ScalarEvaluator {
   bool LoadAt(const ElementAddress& element, DataType dtype, std::string_view name, Scalar* result);
   bool StoreAt(const ElementAddress& element, const Scalar& value, std::string_view name);
   // Tell the race detector of accesses that are about to happen.
-  void NoteLoad(const ElementAddress& element, const tir::Buffer& buffer);
-  void NoteStore(const ElementAddress& element, const tir::Buffer& buffer, const Scalar& value);
+  void NoteLoad(const ElementAddress& element, const tir::BufferLoad& load);
+  void NoteStore(const ElementAddress& element, const tir::BufferStore& store, const Scalar& value);
 
   ExecutionState& execution_;
   ThreadState thread_;  // of the current thread

@@ -219,7 +219,7 @@ bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, con
   // No sum is greater than the extent.
   for (int64_t i = 0; i < extent; i = step < extent - i ? i + step : extent) {
     if (is_sampled && i > step) i = (extent - 1) / step * step;
-    if (is_concurrent) execution_.races->NextIteration();
+    if (is_concurrent) execution_.races->NextIteration(WrapAdd(min, i));
     env().Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
     if (kind == AxisKind::kBlocks && !ForgetSharedMemory()) return false;
     if (kind == AxisKind::kThreads) {

@@ -29,7 +29,7 @@ class Interpreter final : public CallEvaluator {
     ConcurrentLoop(ExecutionState& execution, const tir::Var* var, std::string_view thread_tag, bool is_concurrent)
         : races_(execution.races), is_concurrent_(is_concurrent), is_axis_(!thread_tag.empty()) {
       if (races_ && is_axis_) races_->EnterAxis();
-      if (races_ && is_concurrent_) races_->EnterLoop(var);
+      if (races_ && is_concurrent_) races_->EnterLoop(var, thread_tag);
     }
     ConcurrentLoop(ExecutionState& execution, const tir::Var* axis, std::string_view thread_tag)
         : ConcurrentLoop(execution, axis, thread_tag, RaceDetector::IsBlockAxis(thread_tag)) {}

@@ -188,7 +188,7 @@ bool Lockstep::ExecLoop(const tir::Stmt& loop, const tir::Var* var, const std::v
     if (!Choose(
             loop, threads, [&](size_t t) { return i < extents[t]; }, &active))
       return false;
-    if (races && races->IsInnermost(var)) races->NextIteration();
+    if (races && races->IsInnermost(var)) races->NextIteration(WrapAdd(mins.front(), i));
     for (size_t t = 0; t < threads.size(); ++t)
       threads[t]->variables.scalars.Bind(var, Scalar::Int(WrapAdd(mins[t], i), var->dtype));
     if (!Exec(body, active)) return false;

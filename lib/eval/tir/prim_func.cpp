@@ -112,12 +112,13 @@ Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg
   return HostValue(interpreter.returned());
 }
 
-Result<HostValue> CallWatchingRaces(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
-                                    PrimFuncOptions options, std::string& race) {
-  LoopFacts facts;
+Result<HostValue> CallWatchingRaces(const PrimFunc& func, std::span<const PrimFuncArg> args, PrimFuncOptions options,
+                                    RaceWatch watch, ObservedRace& race) {
+  const bool is_sampled = watch == RaceWatch::kSampled;
+  LoopFacts facts{.samples_loops = is_sampled, .ends_at_race = is_sampled};
   if (race.empty() && HasConcurrentLoops(func)) options.facts = &facts;
   Result<HostValue> result = CallPrimFunc(func, args, options);
-  if (race.empty() && !facts.FirstRace().empty()) race = fmt::format("{}: {}", var.name, facts.FirstRace());
+  if (race.empty()) race = facts.FirstRace(watch != RaceWatch::kUsual);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "race_detector.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -20,6 +21,20 @@ constexpr size_t kMostIterations = size_t{1} << 20;
 
 bool IsGlobalMemory(const tir::Var* data) {
   return !data->pointer || data->pointer->scope.empty() || data->pointer->scope == "global";
+}
+
+// The access that changes the element comes first. `name` gives the thread, block or iteration of an access.
+template <class Access, class Name>
+ObservedRace RaceOf(const Access& earlier, const Access& now, std::string_view buffer, std::string_view actors,
+                    std::string_view actor, Name&& name, std::string_view without) {
+  const auto verb = [](const Access& access) { return access.changes ? "changes" : "reads"; };
+  const Access& first = earlier.changes ? earlier : now;
+  const Access& second = earlier.changes ? now : earlier;
+  return {.message = fmt::format("{0} race on '{1}': the {2} with {3} {4} the element that the {2} with {5} {6}{7}",
+                                 actors, buffer, actor, name(first), verb(first), name(second), verb(second), without),
+          .at = first.at,
+          .other = second.at,
+          .other_message = fmt::format("the other one {} it here", verb(second))};
 }
 
 }  // namespace
@@ -81,13 +96,16 @@ void RaceDetector::AddFunction(const tir::Stmt* body) {
   if (known_.insert(body)) HomeFinder(homes_).VisitStmt(body);
 }
 
-void RaceDetector::EnterLoop(const tir::Var* loop) { loops_.push_back({loop, ++instances_, now_.iteration}); }
+void RaceDetector::EnterLoop(const tir::Var* loop, std::string_view thread_tag) {
+  loops_.push_back({loop, ++instances_, now_.iteration, thread_tag});
+}
 
-void RaceDetector::NextIteration() {
+void RaceDetector::NextIteration(int64_t value) {
   if (iterations_.size() >= kMostIterations) return;
   const Loop& loop = loops_.back();
   now_.iteration = static_cast<uint32_t>(iterations_.size());
-  iterations_.push_back({loop.outer, iterations_[loop.outer].depth + 1, loop.instance, loop.var});
+  iterations_.push_back(
+      {loop.outer, iterations_[loop.outer].depth + 1, loop.instance, loop.var, loop.thread_tag, value});
 }
 
 void RaceDetector::LeaveLoop() {
@@ -123,17 +141,19 @@ void RaceDetector::Barrier() {
   has_barriers_ = true;
 }
 
-const RaceDetector::Iteration* RaceDetector::ConcurrentWith(uint32_t earlier) const {
+std::pair<const RaceDetector::Iteration*, const RaceDetector::Iteration*> RaceDetector::ConcurrentWith(
+    uint32_t earlier) const {
   uint32_t a = earlier;
   uint32_t b = now_.iteration;
   while (iterations_[a].depth > iterations_[b].depth) a = iterations_[a].outer;
   while (iterations_[b].depth > iterations_[a].depth) b = iterations_[b].outer;
-  if (a == b) return nullptr;  // one is inside of the other
+  if (a == b) return {};  // one is inside of the other
   while (iterations_[a].outer != iterations_[b].outer) {
     a = iterations_[a].outer;
     b = iterations_[b].outer;
   }
-  return iterations_[a].instance == iterations_[b].instance ? &iterations_[a] : nullptr;
+  if (iterations_[a].instance != iterations_[b].instance) return {};
+  return {&iterations_[a], &iterations_[b]};
 }
 
 // A statement outside of the loops over an axis is executed for all its threads.
@@ -146,8 +166,13 @@ std::string_view RaceDetector::DifferenceOf(uint32_t a, uint32_t b) const {
   return {};
 }
 
-void RaceDetector::CheckThreads(const Access& earlier, const Access& now, const Element& element,
-                                std::string_view what) {
+std::string RaceDetector::NameOf(uint32_t thread) const {
+  std::vector<std::string> positions;
+  for (const auto& [tag, index] : threads_[thread]) positions.push_back(fmt::format("{} = {}", tag, index));
+  return fmt::format("{}", fmt::join(positions, ", "));
+}
+
+void RaceDetector::CheckThreads(const Access& earlier, const Access& now, const Element& element) {
   if (axes_ == 0 || earlier.barriers != now.barriers || element.accumulates) return;
   const bool is_of_block = IsBlockMemory(element.data);
   if (!is_of_block && !IsGlobalMemory(element.data)) return;  // each thread has its own
@@ -156,22 +181,29 @@ void RaceDetector::CheckThreads(const Access& earlier, const Access& now, const 
   const auto* home = homes_.Find(element.data);
   if (home && !is_of_block && std::ranges::find(*home, axis, &HomeLoop::tag) != home->end()) return;
   const bool waits = is_of_block && earlier.step != now.step;
-  std::string& found = waits ? unsynchronized_ : race_;
-  if (found.empty())
-    found = fmt::format("threads of '{}' {} the same element of buffer '{}' without a barrier in between", axis, what,
-                        element.buffer);
+  ObservedRace& found = waits ? unsynchronized_ : race_;
+  if (!found.empty()) return;
+  found = RaceOf(
+      earlier, now, element.buffer, "threads of a block", "thread",
+      [&](const Access& access) { return NameOf(access.thread); }, ", without a barrier in between");
 }
 
-void RaceDetector::Check(const Access& earlier, const Access& now, const Element& element, std::string_view what) {
+void RaceDetector::Check(const Access& earlier, const Access& now, const Element& element) {
   if (earlier.step == 0 || earlier.SameActor(now)) return;
-  const Iteration* iteration = earlier.iteration == now.iteration ? nullptr : ConcurrentWith(earlier.iteration);
-  if (!iteration) return CheckThreads(earlier, now, element, what);
+  const auto [before, current] = earlier.iteration == now.iteration ? std::pair<const Iteration*, const Iteration*>()
+                                                                    : ConcurrentWith(earlier.iteration);
+  if (!before) return CheckThreads(earlier, now, element);
   const auto* home = homes_.Find(element.data);
-  if (home && std::ranges::find(*home, iteration->loop, &HomeLoop::var) != home->end()) return;
+  if (home && std::ranges::find(*home, before->loop, &HomeLoop::var) != home->end()) return;
   // Blocks of threads have memory of their own in all scopes but the global one.
   if (!IsGlobalMemory(element.data)) return;
-  race_ = fmt::format("iterations of the concurrent loop '{}' {} the same element of buffer '{}'",
-                      iteration->loop->name, what, element.buffer);
+  const std::string_view tag = before->thread_tag;
+  const auto name = [&, first = before, second = current](const Access& access) {
+    const Iteration& iteration = &access == &earlier ? *first : *second;
+    return fmt::format("{} = {}", tag.empty() ? iteration.loop->name : tag, iteration.value);
+  };
+  race_ = tag.empty() ? RaceOf(earlier, now, element.buffer, "iterations of a loop", "iteration", name, "")
+                      : RaceOf(earlier, now, element.buffer, "blocks of threads", "block", name, "");
 }
 
 RaceDetector::Accesses* RaceDetector::Find(uint64_t address) {
@@ -180,12 +212,19 @@ RaceDetector::Accesses* RaceDetector::Find(uint64_t address) {
   return ++num_elements_ > kMostElements ? nullptr : &elements_[address];
 }
 
+RaceDetector::Access RaceDetector::NowBy(const Element& element, uint32_t thread, bool changes) const {
+  Access now = now_;
+  now.thread = thread;
+  now.at = element.at;
+  now.changes = changes;
+  return now;
+}
+
 void RaceDetector::Read(const Element& element, uint32_t thread) {
   Accesses* accesses = Find(element.address);
   if (!accesses) return;
-  Access now = now_;
-  now.thread = thread;
-  Check(accesses->writer, now, element, "write and read");
+  const Access now = NowBy(element, thread, /*changes=*/false);
+  Check(accesses->writer, now, element);
   if (!accesses->reader.SameActor(now)) accesses->other_reader = accesses->reader;
   accesses->reader = now;
 }
@@ -193,12 +232,11 @@ void RaceDetector::Read(const Element& element, uint32_t thread) {
 void RaceDetector::Write(const Element& element, uint32_t thread, bool changes) {
   Accesses* accesses = Find(element.address);
   if (!accesses) return;
-  Access now = now_;
-  now.thread = thread;
+  const Access now = NowBy(element, thread, /*changes=*/true);
   if (changes) {
-    Check(accesses->writer, now, element, "write different values to");
-    Check(accesses->reader, now, element, "read and write");
-    Check(accesses->other_reader, now, element, "read and write");
+    Check(accesses->writer, now, element);
+    Check(accesses->reader, now, element);
+    Check(accesses->other_reader, now, element);
   }
   accesses->writer = now;
 }

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/eval/tir/loop_facts.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/lookup.h"
 #include "thread_copies.h"
@@ -35,8 +36,8 @@ class RaceDetector {
   void AddFunction(const tir::Stmt* body);
 
   // The execution of a concurrent loop, which is known by its variable, and of its iterations.
-  void EnterLoop(const tir::Var* loop);
-  void NextIteration();
+  void EnterLoop(const tir::Var* loop, std::string_view thread_tag);
+  void NextIteration(int64_t value);
   void LeaveLoop();
   bool IsInnermost(const tir::Var* loop) const { return !loops_.empty() && loops_.back().var == loop; }
   // The execution of a loop over an axis of blocks or threads. The outermost one is a kernel.
@@ -58,20 +59,22 @@ class RaceDetector {
     const tir::Var* data;
     std::string_view buffer;
     bool accumulates;
+    const Node* at;
   };
   void Read(const Element& element, uint32_t thread);
   void Write(const Element& element, uint32_t thread, bool changes);
 
   // Empty if there is none.
-  const std::string& race() const { return race_; }
-  const std::string& unsynchronized() const { return unsynchronized_; }
+  const ObservedRace& race() const { return race_; }
+  const ObservedRace& unsynchronized() const { return unsynchronized_; }
   bool has_barriers() const { return has_barriers_; }
 
  private:
   struct Loop {
     const tir::Var* var;
     uint64_t instance;
-    uint32_t outer;  // the iteration around it
+    uint32_t outer;               // the iteration around it
+    std::string_view thread_tag;  // of an axis of blocks
   };
   // An iteration of an execution of a concurrent loop.
   struct Iteration {
@@ -79,12 +82,16 @@ class RaceDetector {
     uint32_t depth = 0;  // 0: outside of all concurrent loops
     uint64_t instance = 0;
     const tir::Var* loop = nullptr;
+    std::string_view thread_tag = {};
+    int64_t value = 0;
   };
   struct Access {
     uint32_t iteration = 0;
     uint32_t thread = 0;
     uint32_t barriers = 0;  // before it
     uint32_t step = 0;      // of the threads; 0: there was no access
+    const Node* at = nullptr;
+    bool changes = false;
     bool SameActor(const Access& other) const { return iteration == other.iteration && thread == other.thread; }
   };
   struct Accesses {
@@ -101,10 +108,13 @@ class RaceDetector {
   friend class HomeFinder;
 
   Accesses* Find(uint64_t address);
-  void Check(const Access& earlier, const Access& now, const Element& element, std::string_view what);
-  void CheckThreads(const Access& earlier, const Access& now, const Element& element, std::string_view what);
-  // The iteration of the innermost common concurrent loop; null if they do not run at the same time.
-  const Iteration* ConcurrentWith(uint32_t earlier) const;
+  void Check(const Access& earlier, const Access& now, const Element& element);
+  void CheckThreads(const Access& earlier, const Access& now, const Element& element);
+  Access NowBy(const Element& element, uint32_t thread, bool changes) const;
+  // The iterations of the innermost common concurrent loop, the earlier one first; null if they do not run at the same
+  // time.
+  std::pair<const Iteration*, const Iteration*> ConcurrentWith(uint32_t earlier) const;
+  std::string NameOf(uint32_t thread) const;
   // The axis in which threads are at different positions; empty if they are one.
   std::string_view DifferenceOf(uint32_t a, uint32_t b) const;
 
@@ -121,8 +131,8 @@ class RaceDetector {
   // By the pointer variable of memory that a block allocates: the concurrent loops around all accesses.
   LookupMap<const tir::Var*, std::vector<HomeLoop>> homes_;
   LookupSet<const tir::Stmt*> known_;
-  std::string race_ = {};
-  std::string unsynchronized_ = {};
+  ObservedRace race_ = {};
+  ObservedRace unsynchronized_ = {};
 };
 
 }  // namespace iropt::eval

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/eval/evaluator.h"
+#include "iropt/eval/tir/loop_facts.h"
 #include "iropt/eval/tir/prim_func.h"
 #include "iropt/ir/module.h"
 #include "iropt/runtime/packed_func.h"
@@ -28,24 +30,29 @@ class PrimFuncExecutor {
                                  const PackedCaller& packed) = 0;
   // The time that compiling PrimFuncs took so far.
   virtual double compile_seconds() const { return 0; }
-  // The first race of a PrimFunc that was interpreted; empty if there was none.
-  virtual std::string_view race() const { return {}; }
+  // The first race of a PrimFunc that was interpreted.
+  virtual const ObservedRace& race() const {
+    static const ObservedRace none;
+    return none;
+  }
 };
 
 // Runs PrimFuncs by the TIR interpreter, which checks every access.
 class InterpretingExecutor : public PrimFuncExecutor {
  public:
   // The module must outlive it.
-  explicit InterpretingExecutor(const Module& module, EvalLimits limits = {}) : module_(module), limits_(limits) {}
+  explicit InterpretingExecutor(const Module& module, EvalLimits limits = {}, RaceWatch watch = RaceWatch::kUsual)
+      : module_(module), limits_(limits), watch_(watch) {}
   Storage::Tracking tracking() const override { return Storage::Tracking::kOn; }
   Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                          const PackedCaller& packed) override;
-  std::string_view race() const override { return race_; }
+  const ObservedRace& race() const override { return race_; }
 
  private:
   const Module& module_;
   EvalLimits limits_;
-  std::string race_ = {};
+  RaceWatch watch_;
+  ObservedRace race_ = {};
 };
 
 // The kinds of callees other than Relax functions.
@@ -75,6 +82,8 @@ struct RunOptions {
   PrimFuncExecutor* prim_funcs = nullptr;  // null: they are interpreted
   RunObserver* observer = nullptr;         // may be null
   NetworkMode mode = NetworkMode::Auto;    // of R.nn.batch_norm and R.nn.dropout
+  // Races are errors, and not warnings; with kSampled, results have no meaning.
+  std::optional<RaceWatch> check_races = {};
   // Parameters of the function that count as constants for NetworkMode::Auto.
   std::vector<const Var*> constant_params = {};
   // Receives the lines that the program prints; null: they are dropped.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iropt/eval/evaluator.h"
+#include "iropt/eval/tir/loop_facts.h"
 #include "iropt/ir/module.h"
 #include "iropt/op/op.h"
 
@@ -19,8 +20,6 @@ inline constexpr uint64_t kWorkOfStep = 32;
 
 // Calls packed functions for a PrimFunc (T.call_packed).
 using PackedCaller = std::function<Result<HostValue>(std::string_view name, std::span<const HostValue> args)>;
-
-struct LoopFacts;
 
 // Options of a call of a PrimFunc.
 struct PrimFuncOptions {
@@ -56,8 +55,8 @@ Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg
                                const PrimFuncOptions& options = {});
 
 // Calls `func` like CallPrimFunc, without facts, and describes the first race in `race` unless that has one.
-Result<HostValue> CallWatchingRaces(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
-                                    PrimFuncOptions options, std::string& race);
+Result<HostValue> CallWatchingRaces(const PrimFunc& func, std::span<const PrimFuncArg> args, PrimFuncOptions options,
+                                    RaceWatch watch, ObservedRace& race);
 
 // Converts the value that CallPrimFunc or compiled code returned, which has 64 bits if compiled, to the value for a
 // caller of `func`: a number of the dtype that the function declares; an empty tuple without one.
