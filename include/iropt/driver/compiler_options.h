@@ -21,6 +21,7 @@ struct CompilerOptions {
   bool pep695 = false;                           // see PrintOptions
   bool no_verify = false;                        // check neither the input nor the result
   bool skip_type_check = false;                  // leave the type rules out of all checks
+  bool allow_unknown_calls = false;              // see ParseOptions
   bool warnings_as_errors = false;
   bool quiet = false;            // show no remarks
   int threads = 1;               // 0: one per core

@@ -182,7 +182,8 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
                       .options = {.threads = threads_,
                                   .on_read = [&](std::string_view text) { source.owner->Discard(text); },
                                   .open_tensor = weights_.OpenerFor(source.folder, source.weights),
-                                  .unknown_version = source.unknown_version}};
+                                  .unknown_version = source.unknown_version,
+                                  .allow_unknown_calls = options_.allow_unknown_calls}};
   if (row->is_text) {
     IROPT_RETURN_IF_ERROR(CheckIsText(source.text));
     IROPT_ASSIGN_OR_RETURN(request.base, sources_.AddBuffer(source.name, source.text, source.owner, source.first_line));

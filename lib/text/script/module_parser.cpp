@@ -446,6 +446,7 @@ std::optional<Module> ParseModule(std::string_view text, uint32_t base, const Pa
   text::ReaderState state;
   state.module = &module;
   state.host = options.host;
+  state.allows_unknown_calls = options.allow_unknown_calls;
   Workspace workspace;
   text::SymbolTable symbols;
   const size_t errors = diagnostics.error_count();

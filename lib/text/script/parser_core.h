@@ -98,6 +98,8 @@ struct ReaderState {
   bool is_s_tir = false;
   // The text imports tir, as that of TVM 0.23 and older does.
   bool is_tir = false;
+  // See ParseOptions.
+  bool allows_unknown_calls = false;
   // Names of the module's functions, with the types that calls need; see Module::TypeOf.
   Module* module = nullptr;
   // The program around the script; null if it has none.

@@ -35,6 +35,9 @@ struct ParseOptions {
   Reading* reading = nullptr;
   // The version of texts that could be of every one.
   std::optional<TextVersion> unknown_version = std::nullopt;
+  // Statements T.name(...), where T has no such name, are calls of a function that is outside of the module, with the
+  // memory and the variables that they name as operands.
+  bool allow_unknown_calls = false;
   // The module or function may be indented, as in a function of a program in Python.
   bool may_be_indented = false;
   // Answers the calls of __host_N(...) in the text; null if there are none. Functions are then read one by one.

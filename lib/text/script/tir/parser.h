@@ -103,6 +103,8 @@ class TirParser : public ScalarParser {
   // ---- T.name(...) as a statement (statements.cpp). `known` says whether the name is that of one; if it is not,
   // nothing was read. `result` is what an assignment or `as` gives a name to.
   bool ParseTirStatement(PyValue& result, bool& known);
+  // A call of a name that T does not have (unknown_calls.cpp), if ParseOptions allow it.
+  bool ParseUnknownCall(bool& known);
 
   TargetReader targets_;
   TirSignature* signature_ = nullptr;

@@ -140,6 +140,8 @@ bool TirParser::ParseSimpleStatement() {
     bool known = false;
     const bool ok = ParseTirStatement(result, known);
     if (known) return ok && EndOfStatement();
+    const bool is_read = ParseUnknownCall(known);
+    if (known) return is_read && EndOfStatement();
   } else if (targets_.AtTarget() && targets_.AtTargetList()) {
     return ParseAssignment();
   }
