@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/tir/races/allocations.h"
+#include "analysis/tir/races/copies.h"
 #include "analysis/tir/races/lanes.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
@@ -44,8 +45,8 @@ bool IsAtomic(const tir::Call& call) {
 
 void Append(std::vector<Reach>& to, const std::vector<Reach>& from) { to.insert(to.end(), from.begin(), from.end()); }
 
-std::vector<Reach> InRound(std::vector<Reach> reaches, uint32_t loop, Round round) {
-  for (Reach& reach : reaches) reach.rounds.push_back({loop, round});
+std::vector<Reach> InRound(std::vector<Reach> reaches, uint32_t loop, Round round, int64_t offset = 0) {
+  for (Reach& reach : reaches) reach.rounds.push_back({loop, round, offset});
   return reaches;
 }
 
@@ -53,6 +54,38 @@ bool IsPositive(const PrimExpr* extent) {
   const int64_t* value = arith::AsInt(extent);
   return value && *value > 0;
 }
+
+// Buffers that are parts of others under another name.
+class Parts {
+ public:
+  void Add(const tir::Buffer* part, const tir::Buffer* whole, std::vector<const PrimExpr*> begin) {
+    parts_[part] = {whole, std::move(begin)};
+  }
+
+  // An element of a part becomes one of the buffer. The part may lack first dimensions.
+  void FindWhole(Access& access, const arith::PrimBuilder& make) const {
+    for (auto part = parts_.find(access.buffer); part != parts_.end(); part = parts_.find(access.buffer)) {
+      std::vector<const PrimExpr*> indices = part->second.begin;
+      if (access.indices.size() > indices.size()) {
+        access.unknown = "a part of a buffer has more dimensions than the buffer";
+        return;
+      }
+      const size_t first = indices.size() - access.indices.size();
+      for (size_t i = 0; i < access.indices.size(); ++i)
+        indices[first + i] = make.Add(indices[first + i], access.indices[i]);
+      access.indices = std::move(indices);
+      access.buffer = part->second.whole;
+      access.data = access.buffer->data;
+    }
+  }
+
+ private:
+  struct Part {
+    const tir::Buffer* whole = nullptr;
+    std::vector<const PrimExpr*> begin = {};
+  };
+  std::map<const tir::Buffer*, Part> parts_;
+};
 
 class Collector : public tir::StmtExprVisitor {
  public:
@@ -81,8 +114,9 @@ class Collector : public tir::StmtExprVisitor {
     VisitExpr(loop->extent);
     Loop entry = {.var = loop->loop_var, .min = Value(loop->min), .extent = Value(loop->extent), .at = loop};
     if (loop->step) entry.step = Value(loop->step);
-    if (loop->for_kind == tir::ForKind::kParallel || loop->for_kind == tir::ForKind::kVectorized)
-      entry.kind = Loop::Kind::kConcurrent;
+    // A thread of a kernel runs a parallel loop as a serial one.
+    const bool is_parallel = loop->for_kind == tir::ForKind::kParallel && !kernel_;
+    if (is_parallel || loop->for_kind == tir::ForKind::kVectorized) entry.kind = Loop::Kind::kConcurrent;
     if (loop->thread_binding) entry.tag = loop->thread_binding->thread_tag;
     VisitLoop(entry, loop->body);
   }
@@ -96,9 +130,9 @@ class Collector : public tir::StmtExprVisitor {
                          .at = stmt};
       return VisitLoop(loop, stmt->body);
     }
-    const bool is_async = stmt->attr_key.starts_with("async");
-    if (is_async && kernel_) kernel_->unknown.push_back({stmt, "asynchronous copies are not modelled"});
+    copies_.Enter(*stmt);
     VisitStmt(stmt->body);
+    copies_.Leave(*stmt);
   }
 
   void VisitWhile(const tir::While* loop) override {
@@ -112,9 +146,15 @@ class Collector : public tir::StmtExprVisitor {
   void VisitIfThenElse(const tir::IfThenElse* stmt) override {
     VisitExpr(stmt->condition);
     const PrimExpr* condition = Value(stmt->condition);
-    Region branches = InRegion([&] { Guarded(condition, [&] { VisitStmt(stmt->then_case); }); });
+    const auto visit = [&](const PrimExpr* guard, const tir::Stmt* body) {
+      copies_.BeginBranch();
+      Region region = InRegion([&] { Guarded(guard, [&] { VisitStmt(body); }); });
+      copies_.End();
+      return region;
+    };
+    Region branches = visit(condition, stmt->then_case);
     if (stmt->else_case) {
-      const Region other = InRegion([&] { Guarded(make_.Not(condition), [&] { VisitStmt(stmt->else_case); }); });
+      const Region other = visit(make_.Not(condition), stmt->else_case);
       branches.has_barrier |= other.has_barrier;
       Append(branches.head, other.has_barrier ? other.head : other.tail);
       Append(branches.tail, other.tail);
@@ -146,9 +186,9 @@ class Collector : public tir::StmtExprVisitor {
       allocations_.AddOfBlock(buffer->data, path_.size());
     }
     for (const tir::MatchBufferRegion* match : block.match_buffers) {
-      Part part = {.whole = match->source->buffer};
-      for (const tir::Range* range : match->source->region) part.begin.push_back(Value(range->min));
-      parts_of_[match->buffer] = std::move(part);
+      std::vector<const PrimExpr*> begin;
+      for (const tir::Range* range : match->source->region) begin.push_back(Value(range->min));
+      parts_.Add(match->buffer, match->source->buffer, std::move(begin));
     }
     Guarded(Value(realize->predicate), [&] {
       if (block.init) VisitStmt(block.init);
@@ -178,7 +218,6 @@ class Collector : public tir::StmtExprVisitor {
     AddAllocation(allocate->buffer_var);
     VisitStmt(allocate->body);
   }
-  void VisitDeclBuffer(const tir::DeclBuffer* decl) override { VisitStmt(decl->body); }
 
   // ---- Accesses
 
@@ -211,6 +250,9 @@ class Collector : public tir::StmtExprVisitor {
       return Guarded(make_.Not(condition), [&] { VisitExpr(call->args[2]); });
     }
     if (IsOp(call->op, op::kTirTvmAccessPtr) && call->args.size() == 5) return VisitPointer(*call);
+    if (IsOp(call->op, op::kTirPtxCommitGroup)) return copies_.Commit();
+    if (IsOp(call->op, op::kTirPtxWaitGroup)) return copies_.Wait(*call->args[0]);
+    if (IsOp(call->op, op::kTirPtxCpAsync) && call->args.size() >= 5) return VisitCopy(*call);
     const auto* op = As<Op>(call->op);
     const bool is_product = IsOp(call->op, op::kTirPtxMma) || IsOp(call->op, op::kTirPtxMmaSp);
     if (kernel_ && op && op->name.starts_with("tir.ptx_") && !is_product)
@@ -261,9 +303,12 @@ class Collector : public tir::StmtExprVisitor {
     if (kernel_) return InAxis(loop, body);
     Kernel kernel = {.around = path_, .at = loop.at};
     kernel_ = &kernel;
+    CopyRecorder around = std::exchange(copies_, {});
     const Region region = InRegion([&] { InAxis(loop, body); });
     if (region.has_barrier) AddPhase(region.head);
     AddPhase(region.tail);
+    if (!barriers_to_come_) copies_.AddTo(kernel, result_.loops);
+    copies_ = std::move(around);
     kernel_ = nullptr;
     result_.kernels.push_back(std::move(kernel));
   }
@@ -288,11 +333,13 @@ class Collector : public tir::StmtExprVisitor {
     uint32_t id = 0;
     Region region = InRegion([&] {
       id = PushLoop(loop);
+      copies_.BeginLoop(id);
       VisitStmt(body);
+      copies_.End();
     });
     if (region.has_barrier) {
       std::vector<Reach> between = region.tail;
-      Append(between, loop.var ? InRound(region.head, id, Round::kNext) : region.head);
+      Append(between, loop.var ? InRound(region.head, id, Round::kSome, 1) : region.head);
       AddPhase(std::move(between));
       if (loop.var) {
         region.head = InRound(std::move(region.head), id, Round::kFirst);
@@ -338,6 +385,7 @@ class Collector : public tir::StmtExprVisitor {
     const bool is_of_warp = scope && scope->value == "warp";
     if (kernel_ && is_of_warp) kernel_->has_warp_barriers = true;
     if (kernel_ && !barriers_to_come_ && (!is_of_warp || barriers_ == Barriers::kWarp)) EndPhase(region_.tail);
+    if (!is_of_warp) copies_.Barrier();
   }
 
   void AddAllocation(const tir::Var* data) {
@@ -376,25 +424,8 @@ class Collector : public tir::StmtExprVisitor {
       if (scalar) access.indices.push_back(scalar);
       if (!scalar) access.unknown = "the index of a vector is not a ramp";
     }
-    if (access.unknown.empty()) FindWhole(access);
+    if (access.unknown.empty()) parts_.FindWhole(access, make_);
     return access;
-  }
-
-  // An element of a part of a buffer under another name becomes one of the buffer. The part may lack first dimensions.
-  void FindWhole(Access& access) {
-    for (auto part = parts_of_.find(access.buffer); part != parts_of_.end(); part = parts_of_.find(access.buffer)) {
-      std::vector<const PrimExpr*> indices = part->second.begin;
-      if (access.indices.size() > indices.size()) {
-        access.unknown = "a part of a buffer has more dimensions than the buffer";
-        return;
-      }
-      const size_t first = indices.size() - access.indices.size();
-      for (size_t i = 0; i < access.indices.size(); ++i)
-        indices[first + i] = make_.Add(indices[first + i], access.indices[i]);
-      access.indices = std::move(indices);
-      access.buffer = part->second.whole;
-      access.data = access.buffer->data;
-    }
   }
 
   // The predicate is null or a vector of conditions.
@@ -426,7 +457,33 @@ class Collector : public tir::StmtExprVisitor {
     }
     if (!kernel_) return;
     kernel_->accesses.push_back(id);
+    copies_.Access(id);
     region_.tail.push_back({id});
+  }
+
+  // T.ptx_cp_async(type, to, to_offset, from, from_offset, bytes): offsets count elements of the pointers. Where its
+  // condition does not hold, it stores zeros.
+  void VisitCopy(const tir::Call& call) {
+    ExprVisitor::VisitCall(&call);
+    copies_.BeginCopy();
+    for (const size_t first : {size_t{0}, size_t{2}}) {
+      const auto* data = As<tir::Var>(call.args[first]);
+      if (!data) continue;
+      const DataType dtype = data->pointer && data->pointer->elem.bits != 0 ? data->pointer->elem : call.dtype;
+      const PrimExpr* count = make_.FloorDiv(Value(call.args[4]), make_.Int(std::max<int64_t>(1, dtype.bytes())));
+      const Access::Kind kind = first == 0 ? Access::Kind::kWrite : Access::Kind::kRead;
+      Add(ElementsOf({.kind = kind, .data = data, .dtype = dtype, .at = &call}, call.args[first + 1], count));
+    }
+    copies_.EndCopy();
+  }
+
+  // The elements from the offset on.
+  Access ElementsOf(Access access, const PrimExpr* offset, const PrimExpr* count) {
+    const tir::Var* element = workspace_.NewPrimVar("element", offset->dtype);
+    access.indices.push_back(make_.Add(Value(offset), element));
+    access.lanes.push_back(
+        {.var = element, .min = make_.Const(0, element->dtype), .extent = make_.Cast(element->dtype, Value(count))});
+    return access;
   }
 
   // T.tvm_access_ptr(type, data, offset, extent, flags)
@@ -435,12 +492,8 @@ class Collector : public tir::StmtExprVisitor {
     const auto* data = As<tir::Var>(call.args[1]);
     const int64_t* flags = arith::AsInt(call.args[4]);
     if (!data || !flags) return;
-    const tir::Var* element = workspace_.NewPrimVar("element", call.args[2]->dtype);
-    Access access = {.kind = Access::Kind::kRead, .data = data, .dtype = call.args[0]->dtype, .at = &call};
-    access.indices.push_back(make_.Add(Value(call.args[2]), element));
-    access.lanes.push_back({.var = element,
-                            .min = make_.Const(0, element->dtype),
-                            .extent = make_.Cast(element->dtype, Value(call.args[3]))});
+    Access access = ElementsOf({.kind = Access::Kind::kRead, .data = data, .dtype = call.args[0]->dtype, .at = &call},
+                               call.args[2], call.args[3]);
     if ((*flags & 3) == 3 || (*flags & 2) != 0) access.kind = Access::Kind::kWrite;
     access.unknown = "it is accessed by an intrinsic";
     Add(std::move(access));
@@ -478,12 +531,9 @@ class Collector : public tir::StmtExprVisitor {
   const arith::PrimBuilder make_;
   Accesses result_;
   Allocations allocations_{result_.loops};
-  struct Part {
-    const tir::Buffer* whole;
-    std::vector<const PrimExpr*> begin = {};
-  };
-  std::map<const tir::Buffer*, Part> parts_of_;  // buffers that are parts of others under another name
+  Parts parts_;
   Kernel* kernel_ = nullptr;
+  CopyRecorder copies_;
   Region region_;
   std::vector<uint32_t> path_;
   std::vector<const PrimExpr*> guards_;

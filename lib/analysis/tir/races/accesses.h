@@ -10,6 +10,7 @@
 // Source: the phases are those of the two-thread reduction of Betts et al., GPUVerify, OOPSLA 2012.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -59,19 +60,31 @@ struct Access {
 
 // An access in a phase: the iteration of the loops around it that are not in step.
 struct Reach {
-  enum class Round : uint8_t { kFirst, kLast, kNext };
+  enum class Round : uint8_t { kFirst, kLast, kSome };
+  // The iteration that comes so many steps after this one.
   struct InRound {
     uint32_t loop;
     Round round;
+    int64_t offset = 0;
+    bool operator==(const InRound&) const = default;
   };
   uint32_t access;
   std::vector<InRound> rounds = {};
+  bool operator==(const Reach&) const = default;
 };
 
 // Accesses that happen between the same barriers, or without any.
 struct Phase {
-  std::vector<Reach> reaches;
-  std::vector<uint32_t> in_step;  // loops whose variables have the same values in all threads
+  std::vector<Reach> reaches = {};
+  std::vector<uint32_t> in_step = {};  // loops whose variables have the same values in all threads
+  size_t num_copies = 0;               // the first ones are copies under way
+};
+
+// An asynchronous copy, and an access of the thread that began it while it is under way.
+struct OwnCopy {
+  Reach copy;
+  Reach access;
+  std::vector<uint32_t> in_step;
 };
 
 // A condition or the bounds of a loop around a barrier, which must be the same for all threads.
@@ -94,6 +107,8 @@ struct Kernel {
   std::vector<uint32_t> around = {};  // the loops outside of it
   std::vector<uint32_t> accesses = {};
   std::vector<Phase> phases = {};
+  std::vector<Phase> copy_phases = {};  // with copies under way, which end later than the phase in which they began
+  std::vector<OwnCopy> own_copies = {};
   std::vector<Divergence> divergences = {};
   std::vector<Unknown> unknown = {};
   std::vector<Loop> axes = {};  // one for each tag

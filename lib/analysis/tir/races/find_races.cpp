@@ -45,6 +45,7 @@ std::string_view ActorName(Actors::Kind kind) {
     case Actors::Kind::kThreads: return "threads of a block";
     case Actors::Kind::kBlocks: return "blocks of threads";
     case Actors::Kind::kIterations: return "iterations of a loop";
+    case Actors::Kind::kCopies: return "a copy under way and its thread";
   }
   return {};
 }
@@ -54,6 +55,7 @@ std::string_view SingleName(Actors::Kind kind) {
     case Actors::Kind::kThreads: return "thread";
     case Actors::Kind::kBlocks: return "block";
     case Actors::Kind::kIterations: return "iteration";
+    case Actors::Kind::kCopies: return "thread";
   }
   return {};
 }
@@ -107,10 +109,28 @@ class RaceFinder {
       if (kernel.has_warp_barriers) threads.warps = is_of_warp ? Actors::Warps::kSame : Actors::Warps::kDifferent;
       if (!is_of_warp || kernel.has_warp_barriers) CheckPairs(phase.reaches, threads);
     }
+    if (!is_of_warp) CheckCopies(kernel);
     const bool has_blocks = std::ranges::count(kernel.axes, races::Loop::Kind::kBlock, &races::Loop::kind) > 0;
     if (has_blocks && !is_of_warp) {
       CheckPairs(ReachesOf(kernel.accesses),
                  {.kind = Actors::Kind::kBlocks, .kernel = &kernel, .in_step = kernel.around});
+    }
+  }
+
+  void CheckCopies(const races::Kernel& kernel) {
+    for (const races::Phase& phase : kernel.copy_phases) {
+      const Actors threads = {.kind = Actors::Kind::kThreads, .kernel = &kernel, .in_step = phase.in_step};
+      CheckPairs(phase.reaches, threads, phase.num_copies);
+    }
+    for (const races::OwnCopy& own : kernel.own_copies) {
+      const Access& copy = accesses_.accesses[own.copy.access];
+      const Access& access = accesses_.accesses[own.access.access];
+      const Actors actors = {.kind = Actors::Kind::kCopies, .kernel = &kernel, .in_step = own.in_step};
+      if (copy.data != access.data || !IsSharedBy(copy.data, actors)) continue;
+      if (copy.kind != Access::Kind::kRead)
+        CheckPair(own.copy, own.access, actors);
+      else if (access.kind != Access::Kind::kRead)
+        CheckPair(own.access, own.copy, actors);
     }
   }
 
@@ -123,10 +143,12 @@ class RaceFinder {
     if (rank == StorageRank::kWarp && actors.warps != Actors::Warps::kAny) return false;
     if (actors.kind == Actors::Kind::kIterations) return true;
     return rank == StorageRank::kGlobal ||
-           (actors.kind == Actors::Kind::kThreads && (rank == StorageRank::kShared || rank == StorageRank::kWarp));
+           (actors.kind != Actors::Kind::kBlocks && (rank == StorageRank::kShared || rank == StorageRank::kWarp));
   }
 
-  void CheckPairs(const std::vector<Reach>& reaches, const Actors& actors) {
+  // One of each pair is among the first `num_first` ones.
+  void CheckPairs(const std::vector<Reach>& reaches, const Actors& actors, size_t num_first = SIZE_MAX) {
+    const Reach* const end_of_first = reaches.data() + std::min(num_first, reaches.size());
     // By memory, in the order of the accesses.
     std::map<const tir::Var*, std::vector<const Reach*>> by_data;
     std::vector<const tir::Var*> order;
@@ -143,6 +165,7 @@ class RaceFinder {
         for (size_t j = 0; j < list.size(); ++j) {
           const bool both_change = accesses_.accesses[list[j]->access].kind != Access::Kind::kRead;
           if (both_change && j < i) continue;  // that pair was checked
+          if (list[i] >= end_of_first && list[j] >= end_of_first) continue;
           if (!CheckPair(*list[i], *list[j], actors)) return;
         }
       }
@@ -169,7 +192,8 @@ class RaceFinder {
       return true;
     }
     reported_[{a.data, actors.kind}] = true;
-    const std::string_view between = actors.kind == Actors::Kind::kThreads ? ", without a barrier in between" : "";
+    std::string_view between = actors.kind == Actors::Kind::kThreads ? ", without a barrier in between" : "";
+    if (actors.kind == Actors::Kind::kCopies) between = ", while the copy is under way";
     const std::string where = answer.common.empty() ? "" : fmt::format(" where {}", Text(answer.common));
     findings_.push_back(
         {.kind = RaceFinding::Kind::kRace,

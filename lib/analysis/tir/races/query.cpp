@@ -131,10 +131,13 @@ class SideBuilder {
     const auto round = std::ranges::find(rounds, id, &Reach::InRound::loop);
     const PrimExpr* one = make_.Const(1, loop.var->dtype);
     const PrimExpr* step = loop.step ? loop.step : one;
-    if (round != rounds.end() && round->round != Round::kNext) {
+    const int64_t offset = round == rounds.end() ? 0 : round->offset;
+    const PrimExpr* distance = make_.Mul(step, make_.Const(offset, step->dtype));
+    if (round != rounds.end() && round->round != Round::kSome) {
       const PrimExpr* last = make_.Mul(make_.FloorDiv(make_.Sub(loop.extent, one), step), step);
-      values_[loop.var] = round->round == Round::kFirst ? Of(loop.min) : Of(make_.Add(loop.min, last));
-      return Guard(make_.Binary(NodeKind::kGT, loop.extent, make_.Const(0, loop.extent->dtype)));
+      const PrimExpr* number = round->round == Round::kFirst ? distance : make_.Add(last, distance);
+      values_[loop.var] = Of(make_.Add(loop.min, number));
+      return GuardRange(number, loop.extent);
     }
     if (!IsInStep(id)) {
       AddVariable(loop);
@@ -142,9 +145,15 @@ class SideBuilder {
     }
     const tir::Var* var = CommonVar(loop);
     values_[loop.var] = var;
-    if (round == rounds.end()) return;
-    values_[loop.var] = make_.Add(var, Of(step));
-    Guard(make_.Binary(NodeKind::kLT, loop.var, make_.Add(loop.min, loop.extent)));
+    if (offset == 0) return;
+    values_[loop.var] = make_.Add(var, Of(distance));
+    GuardRange(make_.Sub(loop.var, loop.min), loop.extent);
+  }
+
+  // An iteration exists.
+  void GuardRange(const PrimExpr* number, const PrimExpr* extent) {
+    Guard(make_.Binary(NodeKind::kGE, number, make_.Const(0, number->dtype)));
+    Guard(make_.Binary(NodeKind::kLT, number, extent));
   }
 
   // Loops in each other on one axis have the same variable.
@@ -165,9 +174,10 @@ class SideBuilder {
 
   bool IsInStep(uint32_t id) const {
     const Loop::Kind kind = loops_[id].kind;
-    if (actors_.kind == Actors::Kind::kThreads && kind == Loop::Kind::kThread) return false;
+    const bool is_of_block = actors_.kind == Actors::Kind::kThreads || actors_.kind == Actors::Kind::kCopies;
+    if (is_of_block && kind == Loop::Kind::kThread) return false;
     // All accesses of a kernel are in the same block.
-    if (actors_.kind == Actors::Kind::kThreads && kind == Loop::Kind::kBlock) return true;
+    if (is_of_block && kind == Loop::Kind::kBlock) return true;
     return Contains(actors_.in_step, id);
   }
 
@@ -244,7 +254,8 @@ bool AddActors(const Access& access, const Actors& actors, const Accesses& acces
     return true;
   }
   const StorageScope scope = StorageScope::Of(access.data->pointer ? access.data->pointer->scope : "");
-  const auto kind = actors.kind == Actors::Kind::kThreads ? Loop::Kind::kThread : Loop::Kind::kBlock;
+  const bool is_own = actors.kind == Actors::Kind::kCopies;
+  const auto kind = actors.kind == Actors::Kind::kBlocks ? Loop::Kind::kBlock : Loop::Kind::kThread;
   std::map<int, ThreadAxis> threads;
   for (const Loop& axis : actors.kernel->axes) {
     if (axis.kind != kind) continue;
@@ -255,8 +266,11 @@ bool AddActors(const Access& access, const Actors& actors, const Accesses& acces
     thread.extent = axis.extent;
     for (int i = 0; i < 2; ++i) {
       thread.positions[i] = sides[i].Position(axis, access.loops);
-      (shares ? sides[i].side().actor : alike[i]).push_back(thread.positions[i]);
+      (shares && !is_own ? sides[i].side().actor : alike[i]).push_back(thread.positions[i]);
     }
+  }
+  if (actors.kind == Actors::Kind::kCopies) {
+    for (int i = 0; i < 2; ++i) sides[i].side().actor = {make.Int(i)};
   }
   if (sides[0].side().actor.empty()) return false;
   for (int i = 0; i < 2 && actors.warps != Actors::Warps::kAny; ++i) {
@@ -276,12 +290,17 @@ void AddElements(const Access& a, const Access& b, Workspace& workspace, SideBui
   SideBuilder* sides[] = {&first, &second};
   const bool by_index = a.buffer == b.buffer ||
                         (a.buffer && b.buffer && a.dtype == b.dtype && DeepEqual(a.buffer->shape, b.buffer->shape));
+  const bool same_size = a.dtype.bytes() == b.dtype.bytes();
   for (int i = 0; i < 2; ++i) {
     const Access& access = *accesses[i];
     std::vector<const PrimExpr*>& element = sides[i]->side().element;
     if (by_index && a.indices.size() == b.indices.size()) {
       for (const PrimExpr* index : access.indices) element.push_back(sides[i]->Of(index));
     } else if (const PrimExpr* offset = OffsetOf(access, make)) {
+      if (same_size) {
+        element.push_back(sides[i]->Of(offset));
+        continue;
+      }
       const PrimExpr* size = make.Int(std::max<int64_t>(1, access.dtype.bytes()));
       const tir::Var* byte = workspace.NewPrimVar("byte", DataType::Int(64));
       sides[i]->AddLane({.var = byte, .min = make.Int(0), .extent = size});
@@ -297,7 +316,7 @@ void AddElements(const Access& a, const Access& b, Workspace& workspace, SideBui
 // Returns false if all store the same value.
 bool AddValues(const Access& access, bool is_same, Actors::Kind actors, SideBuilder& first, SideBuilder& second,
                Query& query) {
-  if (!is_same || (!access.value && !access.has_unknown_value)) return true;
+  if (actors == Actors::Kind::kCopies || !is_same || (!access.value && !access.has_unknown_value)) return true;
   bool is_known = !access.has_unknown_value;
   std::vector<const PrimExpr*> parts;
   if (is_known) parts = ValueParts::Of(access.value, actors, is_known);
@@ -353,7 +372,15 @@ bool QueryBuilder::Build(const Reach& first, const Reach& second, const Actors& 
   for (const Access* access : accesses) {
     if (!access->unknown.empty()) query.caveat = access->unknown;
   }
-  query.is_symmetric = first.access == second.access && first.rounds.empty() && second.rounds.empty();
+  const auto is_free = [&](uint32_t loop) {
+    const bool is_axis =
+        accesses_.loops[loop].kind == Loop::Kind::kThread || accesses_.loops[loop].kind == Loop::Kind::kBlock;
+    return !is_axis && Contains(b.loops, loop) && !Contains(actors.in_step, loop);
+  };
+  if (actors.kind == Actors::Kind::kCopies && std::ranges::any_of(a.loops, is_free))
+    query.caveat = "its asynchronous copies are begun in a loop with other accesses";
+  query.is_symmetric = actors.kind != Actors::Kind::kCopies && first.access == second.access && first.rounds.empty() &&
+                       second.rounds.empty();
   AddElements(a, b, workspace_, sides[0], sides[1], query);
   for (int i = 0; i < 2; ++i) {
     std::vector<const PrimExpr*>& element = sides[i].side().element;

@@ -52,9 +52,9 @@ struct Answer {
   std::vector<std::pair<std::string, int64_t>> common = {}, first = {}, second = {};
 };
 
-// Who may access one element at the same time.
+// Who may access one element at the same time; kCopies: a thread and an asynchronous copy that it began.
 struct Actors {
-  enum class Kind : uint8_t { kThreads, kBlocks, kIterations };
+  enum class Kind : uint8_t { kThreads, kBlocks, kIterations, kCopies };
   Kind kind;
   const Kernel* kernel = nullptr;      // of threads and blocks
   uint32_t loop = 0;                   // of iterations
