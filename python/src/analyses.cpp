@@ -10,6 +10,7 @@
 #include "errors.h"
 #include "iropt/analysis/tir/block_access.h"
 #include "iropt/analysis/tir/buffer_scopes.h"
+#include "iropt/analysis/tir/races.h"
 #include "iropt/analysis/tir/reshape_pattern.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/deduce_bound.h"
@@ -160,6 +161,23 @@ py::list ScopesOfBuffers(const NodeRef& func) {
   return scopes;
 }
 
+// Tuples of the kind, the message, the place, the other place or None, and what happens there.
+py::list Races(const NodeRef& func, uint64_t max_values, uint64_t solver_limit) {
+  Build build;
+  build.Use(func.keep);
+  const std::shared_ptr<NodeStore> store = Session::Current()->store();
+  py::list findings;
+  for (const RaceFinding& finding : FindRaces(*To<PrimFunc>(func.node), {max_values, solver_limit}, store->workspace)) {
+    static constexpr std::string_view kKinds[] = {"race", "divergent barrier", "not decided"};
+    const bool has_other = finding.other != nullptr && finding.other != finding.at;
+    findings.append(py::make_tuple(kKinds[static_cast<size_t>(finding.kind)], finding.message,
+                                   ToPython(finding.at, func.keep),
+                                   has_other ? ToPython(finding.other, func.keep) : py::object(py::none()),
+                                   has_other ? finding.other_message : std::string()));
+  }
+  return findings;
+}
+
 // An analyzer with the facts that it was told. New nodes are in one store.
 class PyAnalyzer {
  public:
@@ -297,6 +315,7 @@ void AddAnalyses(py::module_& m) {
   m.def("children", &Children);
   m.def("block_access", &BlockAccess);
   m.def("scopes_of_buffers", &ScopesOfBuffers);
+  m.def("races", &Races);
   m.def("free_vars", &FreePrimVars);
   m.def("defined_sym_vars", &DefinedSymVars);
   m.def("type_lca", [](const NodeRef& a, const NodeRef& b) {

@@ -3,6 +3,7 @@ import pytest
 
 import iropt
 from iropt import relax, tir
+from iropt import IRModule, relax, tir
 from iropt.relax import analysis
 from iropt.script import ir as I, relax as R, tir as T
 
@@ -111,3 +112,27 @@ def test_relation_and_dimensions_of_types():
     callee = relax.FuncStructInfo([R.Tensor((n, 3), "float32")], R.Tensor((n * 2,), "float32"))
     assert str(relax.analysis.derive_call_ret_struct_info(callee, call, relax.BlockBuilder())) == 'R.Tensor((4,), dtype="float32")'
     assert relax.analysis.erase_to_well_defined(R.Shape([n, n + 1]), {n: 2}) == R.Shape([2, 3])
+def test_verify_races():
+    @T.prim_func
+    def exchange(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        tx = T.launch_thread("threadIdx.x", 64)
+        S = T.allocate([64], "float32", "shared")
+        S_1 = T.Buffer((64,), data=S, scope="shared")
+        S_1[tx] = A[tx]
+        B[tx] = S_1[63 - tx]
+
+    @T.prim_func
+    def scatter(A: T.Buffer((64,), "float32"), I: T.Buffer((64,), "int32"), B: T.Buffer((64,), "float32")):
+        for i in T.parallel(64):
+            B[I[i]] = A[i]
+
+    race, = tir.analysis.verify_races(exchange)
+    assert race.kind == "race"
+    assert race.message.startswith("threads of a block race on 'S': the thread with threadIdx.x = ")
+    assert isinstance(race.at, tir.BufferStore) and race.at.buffer.name == "S"
+    assert isinstance(race.other, tir.BufferLoad) and race.other_message == "the other one reads it here"
+    complete = tir.transform.ThreadSync("shared")(IRModule({"main": exchange}))["main"]
+    assert tir.analysis.verify_races(complete) == []
+    undecided, = tir.analysis.verify_races(scatter)
+    assert undecided.kind == "not decided" and undecided.message.endswith("it depends on values in memory")
+    assert undecided.other is None

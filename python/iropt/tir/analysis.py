@@ -1,4 +1,6 @@
 """Analyses of the loop level."""
+import dataclasses
+
 from .._core import native
 from ..ir import base as ir_base
 from .out_of_bounds import OOBChecker  # noqa: F401
@@ -33,6 +35,36 @@ def get_block_read_write_region(block, buffer_var_map):
 def detect_buffer_access_lca(func):
     """The innermost loop or block around all accesses to each buffer, None if it is the function, by buffer."""
     return dict(native.scopes_of_buffers(func))
+
+
+@dataclasses.dataclass(frozen=True)
+class RaceFinding:
+    """What `verify_races` finds.
+
+    Attributes:
+        kind: "race", "divergent barrier" (some threads of a block reach it and others do not), or "not decided".
+        message: the accesses with their threads, or why nothing is decided.
+        at: the access that changes the element, or what the message is about.
+        other: the other access, or None.
+        other_message: what the other access does.
+    """
+
+    kind: str
+    message: str
+    at: object
+    other: object = None
+    other_message: str = ""
+
+
+def verify_races(func, max_values=1 << 20, solver_limit=2_000_000):
+    """The races of a kernel and of parallel and vectorized loops, and what is not decided, as a list of `RaceFinding`.
+
+    Args:
+        func: the PrimFunc. If it has blocks, barriers are yet to come: they count as if they were between all statements.
+        max_values: how many values of variables are tried.
+        solver_limit: the work of Z3 for a question, in its units; 0: it is not asked.
+    """
+    return [RaceFinding(*finding) for finding in native.races(func, max_values, solver_limit)]
 
 
 def expr_deep_equal(lhs, rhs):
