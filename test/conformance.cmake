@@ -85,6 +85,12 @@ iropt_add_sampled_test(thread_kernels thread_kernels.py
 iropt_add_sampled_test(race_kernels race_kernels.py COMMON --ir-opt $<TARGET_FILE:ir-opt>
                        SAMPLE --count 80 ALL --count 4000 --seed 2)
 
+# A race is found in each kernel that lacks one of its barriers.
+iropt_add_sampled_test(barriers barriers.py
+                       COMMON --ir-opt $<TARGET_FILE:ir-opt> --ir-run "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ir-run"
+                              "${IROPT_CONFORMANCE_DIR}"
+                       SAMPLE --sample 12 --undecided 0.2)
+
 # Random PrimFuncs compute what an interpreter of their text says that shares nothing with the library.
 if(IROPT_HAVE_LLVM)
   iropt_add_sampled_test(reference_values reference_values.py
