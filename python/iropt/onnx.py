@@ -7,11 +7,12 @@ import os
 
 from ._core import native
 from .ir import IRModule
-from .ir.transform import Pipeline
+from .ir.transform import PassContext, Pipeline
 from .running import check_semantics
 
 # Optimizers of networks, ours and others, take sums apart that infinities make NaNs.
 _FINITE = ("ordinary", "special")
+_LIMITS = ("relax.max_constant_bytes", "relax.max_constant_growth")
 
 
 def load(model, *, folder="", input_shapes=None, symbols=None):
@@ -21,6 +22,11 @@ def load(model, *, folder="", input_shapes=None, symbols=None):
     input_shapes: sizes for inputs by their names, {"ids": (1, 8)}; None is a dimension that stays as it is.
     symbols: sizes for named dimensions, {"batch": 1}.
     """
+    return _read(model, folder, input_shapes, symbols)
+
+
+def _read(model, folder, input_shapes, symbols, output=None):
+    """The module of a model; `output` are the options of the model that it becomes again."""
     name, contents = "<model>", None
     if isinstance(model, (str, os.PathLike)):
         name = os.fspath(model)
@@ -32,7 +38,7 @@ def load(model, *, folder="", input_shapes=None, symbols=None):
     else:
         raise TypeError(f"expected a path, bytes or a ModelProto, not {type(model).__name__}")
     shapes = {key: list(shape) for key, shape in (input_shapes or {}).items()}
-    return IRModule(_module=native.from_onnx(name, contents, os.fspath(folder), shapes, dict(symbols or {})))
+    return IRModule(_module=native.from_onnx(name, contents, os.fspath(folder), shapes, dict(symbols or {}), output))
 
 
 def save(module, path=None, *, opset=None, external_data=None):
@@ -41,11 +47,7 @@ def save(module, path=None, *, opset=None, external_data=None):
     opset: the operator set of the model; by default that of the model that was read, or the newest that is known.
     external_data: the file next to it that gets the tensors.
     """
-    options = {}
-    if opset is not None:
-        options["onnx-opset"] = str(opset)
-    if external_data is not None:
-        options["external-data"] = os.fspath(external_data)
+    options = _options(opset, external_data)
     if path is None:
         return module._module.to_bytes("onnx", options)
     module._module.write(os.fspath(path), "onnx", options)
@@ -63,8 +65,13 @@ def optimize(model, output=None, *, level=3, passes=None, check=False, folder=""
     check: runs both models on the same generated inputs, and raises iropt.Error if their results differ.
     The other arguments are those of load and save.
     """
-    before = load(model, folder=folder, input_shapes=input_shapes, symbols=symbols)
-    after = Pipeline(f"default<O{level}>" if passes is None else passes)(before)
+    before = _read(model, folder, input_shapes, symbols, _options(opset, external_data))
+    outer = PassContext.current()
+    config = outer.config
+    if all(config.get(key, -1) < 0 for key in _LIMITS):
+        config = {**config, _LIMITS[0]: before._module.constant_limit("onnx")}
+    with PassContext(outer.opt_level, outer.required_pass, outer.disabled_pass, outer.instruments, config):
+        after = Pipeline(f"default<O{level}>" if passes is None else passes)(before)
     if check:
         check_semantics(before, after, inputs=_FINITE)
     if output is not None:
@@ -80,6 +87,15 @@ def check(before, after, *, input_shapes=None, symbols=None, seed=0, rtol=None, 
     """
     first, second = (load(model, input_shapes=input_shapes, symbols=symbols) for model in (before, after))
     return check_semantics(first, second, seed=seed, rtol=rtol, atol=atol, inputs=_FINITE)
+
+
+def _options(opset, external_data):
+    options = {}
+    if opset is not None:
+        options["onnx-opset"] = str(opset)
+    if external_data is not None:
+        options["external-data"] = os.fspath(external_data)
+    return options
 
 
 def _proto(contents):

@@ -18,6 +18,7 @@
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/structural.h"
+#include "iropt/observe/module_metrics.h"
 #include "iropt/support/file.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
@@ -39,6 +40,7 @@ struct SourceText {
   uint32_t first_line = 1;
   std::string format;  // empty: by the name or the contents
   StatedSizes sizes = {};  // for formats that are not texts
+  const FormatOptions* output = nullptr;  // for writing it in the same format again; null: it is not
 };
 
 PyModule ReadText(const SourceText& text, bool verify) {
@@ -64,6 +66,8 @@ PyModule ReadText(const SourceText& text, bool verify) {
                           .folder = text.folder,
                           .sizes = text.sizes.empty() ? nullptr : &text.sizes,
                           .sources = &session.sources(),
+                          .is_written_back = text.output != nullptr,
+                          .format_options = text.output,
                           .options = {.open_tensor = open}};
       if (row->is_text) {
         IROPT_RETURN_IF_ERROR(CheckIsText(request.contents));
@@ -140,19 +144,31 @@ PyModule FromFile(const std::string& path, std::string format, bool verify) {
 using Shapes = std::map<std::string, std::vector<std::optional<int64_t>>>;
 
 // A model of ONNX: the bytes, or without any the file of that name.
+// With options for writing it, the module is one that is written as a model again.
 PyModule FromOnnx(const std::string& name, std::optional<std::string> bytes, const std::string& folder,
-                  const Shapes& shapes, const std::map<std::string, int64_t>& symbols) {
+                  const Shapes& shapes, const std::map<std::string, int64_t>& symbols,
+                  const std::optional<FormatOptions>& output) {
   const auto session = Session::Current();
   const Log log(session->sources());
   return ReadText({.name = name,
                    .folder = folder,
                    .owner = bytes ? std::make_shared<const FileBuffer>(*std::move(bytes)) : log.Check(ReadFile(name)),
                    .format = "onnx",
-                   .sizes = {.shapes = {shapes.begin(), shapes.end()}, .symbols = {symbols.begin(), symbols.end()}}},
+                   .sizes = {.shapes = {shapes.begin(), shapes.end()}, .symbols = {symbols.begin(), symbols.end()}},
+                   .output = output ? &*output : nullptr},
                   /*verify=*/true);
 }
 
 // ---- Writing
+
+// How many bytes of constants a module of this format should have after passes; -1: any number.
+int64_t ConstantLimit(const PyModule& self, const std::string& format) {
+  const auto session = Session::Current();
+  const Log log(session->sources());
+  const int64_t growth = log.Check(FindInputFormat(format))->max_constant_growth;
+  const auto bytes = static_cast<int64_t>(CostOf(self.module()).constant_bytes);
+  return growth < 0 ? -1 : bytes + growth + bytes / 100;
+}
 
 PrintOptions PrintingOf(const py::dict& options) {
   PrintOptions printing;
@@ -353,6 +369,7 @@ void AddModuleType(py::module_& m) {
       .def("text", &Print, py::arg("options") = py::dict())
       .def("write", &Write, py::arg("path"), py::arg("format") = "", py::arg("options") = FormatOptions())
       .def("to_bytes", &ToBytes, py::arg("format"), py::arg("options") = FormatOptions())
+      .def("constant_limit", &ConstantLimit, py::arg("format"))
       .def("unique_name", [](const PyModule& self, const std::string& hint) { return self.module().UniqueName(hint); })
       .def("verify", &VerifyText)
       .def("global_infos", &GlobalInfosOf)
@@ -379,7 +396,7 @@ void AddModuleType(py::module_& m) {
         py::arg("call"), py::arg("captured"));
   m.def("from_file", &FromFile, py::arg("path"), py::arg("format") = "", py::arg("verify") = true);
   m.def("from_onnx", &FromOnnx, py::arg("name"), py::arg("bytes"), py::arg("folder"), py::arg("input_shapes"),
-        py::arg("symbols"));
+        py::arg("symbols"), py::arg("output") = std::nullopt);
   m.def("structural_equal", &NodesEqual);
   m.def("difference", &NodeDifference);
   m.def("structural_hash", [](const NodeRef& ref, bool map_free_vars) {

@@ -85,3 +85,17 @@ def test_errors_name_the_model(tmp_path):
         iropt.onnx.load(3)
     with pytest.raises(iropt.Error, match="bathc"):
         iropt.onnx.load(_conv_bn(), symbols={"bathc": 2})
+
+
+def test_no_more_nodes_or_bytes_than_before():
+    nodes = [helper.make_node("Hardmax", ["x"], ["y"]), helper.make_node("Tile", ["one", "times"], ["many"]),
+             helper.make_node("Concat", ["y", "many"], ["z"], axis=0)]
+    constants = [numpy_helper.from_array(numpy.ones((1, 4), "float32"), "one"), numpy_helper.from_array(numpy.array([4096, 1]), "times")]
+    graph = helper.make_graph(nodes, "kept", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4])],
+                              [helper.make_tensor_value_info("z", TensorProto.FLOAT, [None, 4])], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
+    small = iropt.onnx.optimize(model)
+    assert [node.op_type for node in small.graph.node] == ["Hardmax", "Tile", "Concat"]
+    assert small.ByteSize() < model.ByteSize() + 1024
+    with iropt.ir.transform.PassContext(config={"relax.max_constant_growth": 1 << 20}):
+        assert [node.op_type for node in iropt.onnx.optimize(model).graph.node] == ["Hardmax", "Concat"]

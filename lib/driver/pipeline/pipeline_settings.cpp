@@ -13,6 +13,7 @@
 #include "driver/pipeline/option_paths.h"
 #include "driver/pipeline/pass_names.h"
 #include "iropt/driver/load_plugins.h"
+#include "iropt/observe/module_metrics.h"
 #include "iropt/observe/snapshot.h"
 #include "iropt/pass/config.h"
 #include "iropt/pass/target_value.h"

@@ -142,6 +142,7 @@ class Run {
     if (writes && WritesModules(options_)) {
       const int write_code = Write(modules);
       if (code == 0) code = write_code;
+      if (code == 0) ShowSavings();
     }
     return code;
   }
@@ -396,6 +397,27 @@ class Run {
     const StepTimer timer(setup_.run(), RunStep::Write);
     const Status written = WriteFiles(modules);
     return written.ok() ? 0 : compiler_.Report(written.error(), "file");
+  }
+
+  // What passes made of a file of nodes.
+  void ShowSavings() const {
+    const FileNodes& nodes = compiler_.file_nodes();
+    const CompilerOptions& options = compiler_.options();
+    const bool has_passes = setup_.settings().pass() != nullptr && !setup_.settings().has_no_passes();
+    if (!nodes.read || !nodes.written || !has_passes || options.quiet || options.diagnostics != DiagnosticFormat::Text)
+      return;
+    OutputStream out(STDERR_FILENO);
+    const auto row = [&](std::string_view name, uint64_t before, uint64_t after) {
+      const double change = before == 0 ? 0 : 100.0 * (static_cast<double>(after) / static_cast<double>(before) - 1);
+      out.Append(fmt::format("{:<7}{:>14}{:>14}{:>+8.1f} %\n", name, before, after, change));
+    };
+    out.Append(fmt::format("{} -> {}\n{:<7}{:>14}{:>14}\n", InputName(), pair_->output, "", "before", "after"));
+    row("nodes", *nodes.read, *nodes.written);
+    std::error_code input_error, output_error;
+    const auto before = std::filesystem::file_size(pair_->input, input_error);
+    const auto after = std::filesystem::file_size(pair_->output, output_error);
+    if (!input_error && !output_error) row("bytes", before, after);
+    static_cast<void>(out.Flush());
   }
 
   // The test that the input is, with the checks for the module.

@@ -174,6 +174,7 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   MergeEqualNodes(result->model.graph);
   DivideByReciprocals(result->model.graph);
   if (context.opset() >= kShapesHaveParts) TakePartsOfShapes(result->model.graph);
+  MakeConstantNodes(result->model);
   RemoveDeadNodes(*result);
   NameOutputs(*result);
   if (const std::optional<std::string> mistake = FindMistake(result->model)) {

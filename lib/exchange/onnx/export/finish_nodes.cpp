@@ -19,6 +19,8 @@ namespace iropt::onnx {
 
 namespace {
 
+constexpr size_t kSmallConstant = 64;  // bytes of constants that may be there several times
+
 class NodeUses {
  public:
   void CountUses(const GraphProto& graph) { Count(graph, 1); }
@@ -287,8 +289,23 @@ void TidyValueInfos(Model& model, bool keep_all) {
   if (infos > kMost + (with - infos) / kShare) RemoveValueInfos(model.graph);
 }
 
+void MakeConstantNodes(Model& model) {
+  if (model.ir_version >= 4) return;
+  GraphProto& graph = model.graph;
+  LookupMap<std::string_view, const TensorProto*> small;
+  for (const TensorProto& tensor : graph.initializers) {
+    if (tensor.raw && tensor.raw->size() <= kSmallConstant) small[tensor.name] = &tensor;
+  }
+  for (NodeProto& node : graph.nodes) {
+    const auto* constant = node.op_type == "Identity" && node.domain.empty() ? small.Find(node.inputs[0]) : nullptr;
+    if (constant == nullptr) continue;
+    node.op_type = "Constant";
+    node.attributes = {TensorAttribute("value", **constant)};
+    node.inputs.clear();
+  }
+}
+
 void NameOutputs(ExportedModel& exported) {
-  constexpr size_t kSmall = 64;
   const Model& model = exported.model;
   GraphProto& graph = exported.model.graph;
   LookupMap<std::string_view, size_t> small;  // constants
@@ -300,7 +317,7 @@ void NameOutputs(ExportedModel& exported) {
     const TensorProto& tensor = graph.initializers[i];
     if (model.ir_version < 4)
       kept.insert(tensor.name);
-    else if (tensor.raw && tensor.raw->size() <= kSmall)
+    else if (tensor.raw && tensor.raw->size() <= kSmallConstant)
       small[tensor.name] = i;
   }
   Renames renames;

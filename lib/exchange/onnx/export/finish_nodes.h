@@ -5,6 +5,10 @@
 
 namespace iropt::onnx {
 
+// Makes outputs that are small constants nodes Constant, not copies of initializers, which the versions before 4 of the
+// IR have among the inputs. O(initializers + nodes).
+void MakeConstantNodes(Model& model);
+
 // Removes nodes none of whose outputs is used, in graphs that are attributes, too, and then the types and initializers
 // that only these had. A fused node, or a shape that is taken from a tensor, leaves such nodes behind. The names in the
 // model must be unique. O(nodes + their inputs and outputs).
