@@ -75,6 +75,7 @@ struct CommandLine : ProgramOptions {
   std::optional<std::string> loops;
   std::optional<std::string> check_races;
   std::optional<std::string> report;
+  std::optional<std::string> time_word;
   std::string diagnostics = "text";
   std::string colour = "auto";
   std::string progress_word = "auto";
@@ -115,6 +116,8 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   if (line.check_races)
     line.ProgramOptions::check_races = *line.check_races == "all" ? RaceWatch::kAll : RaceWatch::kSampled;
   if (line.report && *line.report == "json") line.times_form = ShownForm::Json;
+  line.time = line.time_word.has_value();
+  line.times_by_node = line.time_word == "nodes";
   if (compares && line.repeat == 0) line.repeat = kComparedCalls;
   return line;
 }

@@ -45,9 +45,10 @@ struct ProgramOptions {
   std::optional<std::string> check_values;  // a file with the expected values of bindings, by name
   // PrimFuncs are interpreted, and races are errors. With `kSampled` there are no results.
   std::optional<RaceWatch> check_races;
-  bool print = false;  // print the results to stdout
-  bool time = false;   // print a table of times by callee to stderr
-  bool trace = false;  // print each binding with statistics of its value to stderr
+  bool print = false;          // print the results to stdout
+  bool time = false;           // print a table of times by callee to stderr
+  bool times_by_node = false;  // by the places of bindings instead
+  bool trace = false;          // print each binding with statistics of its value to stderr
 
   // Measuring: after one call, each thread calls the function `warmup` times, then `repeat` times, which are measured.
   int64_t repeat = 0;  // 0: not measured

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "iropt/eval/relax/value_type.h"
@@ -39,6 +40,12 @@ void ObserverList::OnCall(CalleeKind kind, std::string_view callee, double secon
 }
 
 void RunReporter::OnBinding(const Function&, const Var& var, const HostValue& value) {
+  if (name_node_ && since_binding_.calls != 0) {
+    Spent& spent = by_nodes_[name_node_(var)];
+    spent.calls += since_binding_.calls;
+    spent.seconds += since_binding_.seconds;
+    since_binding_ = {};
+  }
   if (!trace_) return;
   trace_->Append(fmt::format("{}: {}", var.name(), TypeToString(TypeOfValue(value))));
   if (const NDArray* tensor = value.tensor()) {
@@ -62,24 +69,31 @@ void RunReporter::OnCall(CalleeKind kind, std::string_view callee, double second
       compiled_.erase(compiled);
     }
   }
+  if (name_node_) {
+    ++since_binding_.calls;
+    since_binding_.seconds += seconds;
+    return;
+  }
   Spent& spent = spent_[{kind, std::string(callee)}];
   ++spent.calls;
   spent.seconds += seconds;
 }
 
 std::string RunReporter::RenderTimes(double total_seconds) const {
-  using Entry = decltype(spent_)::const_pointer;
+  struct Entry {
+    std::string_view kind, name;
+    Spent spent;
+  };
   std::vector<Entry> entries;
+  for (const auto& [callee, spent] : spent_) entries.push_back({NameOf(callee.first), callee.second, spent});
+  for (const auto& [node, spent] : by_nodes_) entries.push_back({"", node, spent});
+  std::ranges::stable_sort(entries, std::greater(), [](const Entry& entry) { return entry.spent.seconds; });
   double known = 0;
-  for (const auto& entry : spent_) {
-    entries.push_back(&entry);
-    known += entry.second.seconds;
-  }
-  std::ranges::stable_sort(entries, [](Entry a, Entry b) { return a->second.seconds > b->second.seconds; });
-  std::string text = fmt::format("{:>11}{:>7}{:>8}  callee\n", "wall ms", "%", "calls");
-  for (const Entry entry : entries) {
-    const auto& [callee, spent] = *entry;
-    text += Row(spent.seconds, total_seconds, spent.calls, NameOf(callee.first), callee.second);
+  std::string text =
+      fmt::format("{:>11}{:>7}{:>8}  {}\n", "wall ms", "%", "calls", name_node_ ? "           node" : "callee");
+  for (const auto& [kind, name, spent] : entries) {
+    text += Row(spent.seconds, total_seconds, spent.calls, kind, name);
+    known += spent.seconds;
   }
   known += compiling_.seconds;
   if (compiling_.calls != 0)

@@ -16,9 +16,12 @@
 #include "driver/pipeline/pipeline_setup.h"
 #include "driver/tune/tune_program.h"
 #include "iropt/codegen/loop_compiler.h"
+#include "iropt/diag/joint_spans.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/execution/call_entry.h"
 #include "iropt/execution/outputs.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/observe/output_files.h"
 #include "iropt/observe/progress.h"
 #include "measure.h"
@@ -35,6 +38,51 @@ struct Outcome {
   RunPrecision precision;
   double compile_seconds = 0;
 };
+
+// The lines of the sources that the bindings of a module come from.
+class BindingLines : public ExprVisitor {
+ public:
+  BindingLines(const Module& module, const SourceManager& sources) : sources_(sources) {
+    for (const ModuleEntry& entry : module.functions()) {
+      if (const auto* function = As<Function>(entry.func)) VisitExpr(function);
+    }
+  }
+
+  std::string LineOf(const Var& var) const {
+    const Span span = spans_.Lookup(&var);
+    const std::vector<SourceSpan> places = PartsOf(Location(span));
+    std::string_view line = span.known() ? sources_.Locate(places.front().begin).line_text : std::string_view();
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    constexpr size_t kMost = 100;
+    if (line.empty()) return std::string(var.name());
+    std::string text(line.substr(0, kMost));
+    if (places.size() > 1) text += fmt::format(" and {} before it", places.size() - 1);
+    return text;
+  }
+
+ protected:
+  void VisitVarBinding(const VarBinding* binding) override {
+    Add(*binding, binding->value);
+    ExprVisitor::VisitVarBinding(binding);
+  }
+  void VisitMatchCast(const MatchCast* binding) override {
+    Add(*binding, binding->value);
+    ExprVisitor::VisitMatchCast(binding);
+  }
+
+ private:
+  void Add(const Binding& binding, const Expr* value) {
+    spans_[binding.var] = value->span().known() ? value->span() : binding.span();
+  }
+
+  const SourceManager& sources_;
+  LookupMap<const Var*, Span> spans_;
+};
+
+RunReporter::NodeNamer NodeNamerFor(const Module& module, const SourceManager& sources) {
+  const auto lines = std::make_shared<const BindingLines>(module, sources);
+  return [lines](const Var& var) { return lines->LineOf(var); };
+}
 
 class ProgramRun {
  public:
@@ -110,7 +158,8 @@ class ProgramRun {
     uint64_t work = 0;
     EvalLimits limits{.max_bytes = PhysicalMemory()};
     if (is_compared) limits.work = &work;
-    RunReporter reporter(options_.trace ? &compiler_.err() : nullptr);
+    RunReporter reporter(options_.trace ? &compiler_.err() : nullptr,
+                         options_.times_by_node ? NodeNamerFor(program.module(), compiler_.sources()) : nullptr);
     RunMeter meter(work);
     // A missing loop compiler is reported before inputs are made.
     IROPT_ASSIGN_OR_RETURN(const std::unique_ptr<PrimFuncExecutor> executor,
