@@ -23,6 +23,7 @@ struct Row {
 constexpr Row kRows[] = {
 #define IROPT_LEGALIZE(id) {#id, {&legalize::Legalize##id, {}, true}},
 #define IROPT_LEGALIZE_ANY_SHAPE(id) {#id, {&legalize::Legalize##id, {}, false}},
+#define IROPT_LEGALIZE_COUNTED(id) {#id, {&legalize::Legalize##id, {}, true, true}},
 #define IROPT_NOT_LEGALIZED(id, why) {#id, {nullptr, why, true}},
 #include "legalize/legalizations.def"
 };

@@ -6,10 +6,8 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 namespace iropt {
 
@@ -75,28 +73,6 @@ std::string NewRace(const LoopFacts& got, const LoopFacts& expected) {
 }
 
 }  // namespace
-
-RunOutcome OnlyCountedRows(RunOutcome expected, const RunOutcome& got) {
-  const auto is_long = [](const NDArray& x, size_t rank) {
-    return x.dtype() == DataType::Int(64) && x.shape().size() == rank;
-  };
-  for (size_t i = 0; i < expected.outputs.size() && i < got.outputs.size(); ++i) {
-    const std::shared_ptr<const NDArray> want = expected.outputs[i].tensor;
-    const NDArray& have = *got.outputs[i].tensor;
-    if (!is_long(*want, 2) || !is_long(have, 2) || want->shape()[1] != 3 || have.shape()[1] != 3) continue;
-    const int64_t rows = have.shape()[0];
-    if (rows >= want->shape()[0]) continue;
-    const NDArray* count = i + 1 < expected.outputs.size() ? expected.outputs[i + 1].tensor.get() : nullptr;
-    const std::span<const int64_t> unused = want->As<int64_t>().subspan(static_cast<size_t>(rows) * 3);
-    const bool is_counted = count && is_long(*count, 1) && count->num_elements() == 1;
-    if (is_counted ? count->As<int64_t>()[0] != rows : std::ranges::any_of(unused, [](int64_t v) { return v != 0; }))
-      continue;
-    const std::shared_ptr<NDArray> cut = NDArray::Make(want->dtype(), {rows, 3});
-    std::ranges::copy(want->As<int64_t>().first(static_cast<size_t>(rows) * 3), cut->MutableAs<int64_t>().begin());
-    expected.outputs[i].tensor = cut;
-  }
-  return expected;
-}
 
 OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expected, bool is_narrower,
                                   const ToleranceOptions& options) {

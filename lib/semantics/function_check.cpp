@@ -9,8 +9,6 @@
 
 #include "iropt/ir/assertion.h"
 #include "iropt/observe/operator_counts.h"
-#include "iropt/op/op.h"
-#include "iropt/op/ops/vision.h"
 #include "iropt/runtime/statistics.h"
 #include "spread.h"
 
@@ -36,11 +34,6 @@ bool IsFinite(const RunOutcome& outcome) {
   return std::ranges::all_of(outcome.outputs, [](const NamedTensor& output) {
     return StatisticsOf(*output.tensor).num_finite == output.tensor->num_elements();
   });
-}
-
-// Returns whether operators give rows of which only the first ones count.
-bool SelectsBoxes(const Module& module) {
-  return CountOperators(module).contains(std::string(GetOp(op::kVisionAllClassNonMaxSuppression)->info->script));
 }
 
 bool IsFinite(const RandomOptions& random) {
@@ -233,8 +226,8 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   const bool overflows = random.form == InputForm::kMask && !(IsFinite(trial.outcome) && IsFinite(after));
   const bool only_finite = mode.only_finite || !kinds_.non_finite;
   if (only_finite && (random.values == InputValues::kNonFinite || overflows)) return true;
-  OutcomeComparison comparison = CompareOutcomes(
-      after, mode.cuts_rows ? OnlyCountedRows(trial.outcome, after) : trial.outcome, mode.is_narrower, tolerance);
+  OutcomeComparison comparison =
+      CompareOutcomes(after, OnlyCountedRows(trial.outcome, after, mode.counted_rows), mode.is_narrower, tolerance);
   if (!comparison.differences.empty() && mode.changes_mode) {
     result.not_compared =
         "a pass turns R.nn.batch_norm and R.nn.dropout from training to inference, or back; see the flag -mode";
@@ -369,7 +362,7 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
     return result;
   }
   mode.changes_mode = mode.changes_mode && HasTrainingOperators(before);
-  mode.cuts_rows = SelectsBoxes(before) && !SelectsBoxes(after);
+  if (const Function* function = old.EntryIn(before).relax()) mode.counted_rows = FindCountedRows(*function);
   runner.ResetWork();
   CompareTrials(run_before, run_after, mode, options.tolerance, result);
   obstacle_ = result.not_compared;

@@ -9,6 +9,7 @@
 
 #include "call_interface.h"
 #include "compare_outcomes.h"
+#include "counted_rows.h"
 #include "coverage.h"
 #include "function_runner.h"
 #include "input_maker.h"
@@ -22,13 +23,13 @@ struct CheckMode {
   bool is_narrower = false;          // floats are computed in float16
   bool changes_rounding = false;     // quantized tensors may be computed with other roundings
   bool changes_mode = false;         // batch_norm and dropout may become those of inference, or of training
-  bool cuts_rows = false;            // of selected boxes, only those that count may be left
   bool only_finite = false;          // inputs with infinities and NaNs are not compared
   bool restricts_inputs = false;     // the function need not run on all inputs on which it ran before
   bool assumes_no_overflow = false;  // integers of loops that overflow may have other values
   // Some passes are of plugins or programs. Their extra runs must agree as the others do. Those of the project's own
   // passes may differ by what a change of the last bits of the inputs does: rare numbers also show how passes round.
   bool is_of_others = false;
+  std::vector<CountedRows> counted_rows = {};  // outputs that may have only the rows that count
 
   void Add(const PassInfo& pass);
 };

@@ -132,6 +132,7 @@ struct Legalization {
   LegalizeFn legalize = nullptr;  // null if there is none
   std::string_view reason;        // why there is none
   bool needs_shapes = true;       // the shapes of operands and result must be known
+  bool counts_rows = false;       // IROPT_LEGALIZE_COUNTED
 };
 // That of the table, or of the plugin that added the operator. O(1).
 Legalization LegalizationOf(const OpInfo& op);

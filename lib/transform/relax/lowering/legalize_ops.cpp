@@ -28,7 +28,6 @@
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
 #include "iropt/op/ops/call_packed.h"
-#include "iropt/op/ops/vision.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
@@ -146,8 +145,8 @@ class Legalizer : public ExprMutator {
     const bool has_shapes = (!is_custom && !row.needs_shapes) || HasKnownShapes(call, op);
     const Expr* result = &call;
     if ((is_custom || row.legalize) && has_shapes) {
-      // A customized legalization may look at anything, and that of this operator does at bindings.
-      const bool looks_around = is_custom || is_inference_ || op.id == op::kVisionAllClassNonMaxSuppression;
+      // A customized legalization may look at anything, and one that cuts rows does at what needs them.
+      const bool looks_around = is_custom || is_inference_ || row.counts_rows;
       auto signature = looks_around ? std::nullopt : LegalizedCalls::SignatureOf(call);
       if (const Call* known = signature ? legalized_.Find(*signature, workspace()) : nullptr)
         return WrapPure(op, builder().Normalize(known));

@@ -6,8 +6,8 @@
 
 #include "iropt/analysis/relax/references.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/legalize/legalize.h"
 #include "iropt/op/op.h"
-#include "iropt/op/ops/vision.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
@@ -17,7 +17,14 @@ namespace {
 
 bool SelectsRows(const Expr* e) {
   const auto* call = As<Call>(e);
-  return call && IsOp(call->op, op::kVisionAllClassNonMaxSuppression);
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  return op && LegalizationOf(*op->info).counts_rows;
+}
+
+// Returns whether it is the number of rows that count.
+bool IsCount(const TupleGetItem& item) {
+  const auto* type = As<TupleType>(item.tuple->type);
+  return type && static_cast<size_t>(item.index) + 1 == type->fields.size();
 }
 
 // The calls that select rows, and the variables whose rows an operator, a nested function or a branch may need.
@@ -56,7 +63,7 @@ class ReturnedRows : public WalkHandler {
       if (IsAlias(*bound->value) && !needed_.contains(bound->var)) return;
       const auto* item = As<TupleGetItem>(bound->value);
       const auto* tuple = item ? As<Var>(item->tuple) : nullptr;
-      if (tuple && item->index == 1 && selected_.contains(tuple)) return;
+      if (tuple && IsCount(*item) && selected_.contains(tuple)) return;
       Walk(bound->value, *this);
     } else if (const auto* cast = As<MatchCast>(&binding)) {
       Walk(cast->value, *this);
