@@ -257,12 +257,11 @@ RunOutcome FunctionCheck::Repeat(const Trial& trial, const Run& run) const {
   return run.runner.Run(run.module, run.interface, *inputs, trial.settings);
 }
 
-bool FunctionCheck::IsUndefined(const Trial& trial, const Run& run_before) const {
+bool FunctionCheck::ReadsUninitialized(const Trial& trial, const Run& run_before) const {
   if (!run_before.runner.compiles() || !trial.outcome.runs_loops) return false;
   Trial interpreted{trial.recipe, trial.settings, {}};
   interpreted.settings.interprets = true;
-  const RunOutcome outcome = Repeat(interpreted, run_before);
-  return outcome.failure && outcome.failure->code != ErrorCode::Budget;
+  return Repeat(interpreted, run_before).facts.reads_uninitialized;
 }
 
 void FunctionCheck::CompareTrials(const Run& run_before, const Run& run, CheckMode mode,
@@ -272,7 +271,10 @@ void FunctionCheck::CompareTrials(const Run& run_before, const Run& run, CheckMo
     RunOutcome outcome = Repeat(trial, run);
     CheckResult compared;
     const bool is_comparable = CompareTrial(trial, outcome, mode, tolerance, compared);
-    if (!compared.differences.empty() && IsUndefined(trial, run_before)) continue;
+    if (!compared.differences.empty() && ReadsUninitialized(trial, run_before)) {
+      result.not_compared = fmt::format("it reads elements that have no value with {}", maker_->Describe(trial.recipe));
+      continue;
+    }
     if (is_comparable) next.push_back({trial.recipe, trial.settings, std::move(outcome)});
     result.Add(std::move(compared));
     if (!result.differences.empty()) break;
@@ -314,7 +316,7 @@ void FunctionCheck::CompareExtraTrials(const Run& run_before, const Run& run, Ch
     if (differs &&
         (outcome.failure ? trial.recipe.has_any_integers() : IsRounding(trial, outcome, run_before, tolerance)))
       continue;
-    if (!compared.differences.empty() && IsUndefined(trial, run_before)) continue;
+    if (!compared.differences.empty() && ReadsUninitialized(trial, run_before)) continue;
     next.push_back({trial.recipe, trial.settings, std::move(outcome)});
     result.differences = std::move(compared.differences);
     if (!result.differences.empty()) break;

@@ -103,9 +103,8 @@ class FunctionCheck {
   // between the outcomes.
   bool IsRounding(const Trial& trial, const RunOutcome& after, const Run& run_before,
                   const ToleranceOptions& tolerance) const;
-  // Returns whether compiled loops compute something that is not defined, such as elements that have no value, which
-  // the interpreter refuses.
-  bool IsUndefined(const Trial& trial, const Run& run_before) const;
+  // Returns whether compiled loops read elements that have no value, which the interpreter refuses.
+  bool ReadsUninitialized(const Trial& trial, const Run& run_before) const;
   // Runs the trials again and compares; the outcomes become the expected ones.
   void CompareTrials(const Run& run_before, const Run& run, CheckMode mode, const ToleranceOptions& tolerance,
                      CheckResult& result);

@@ -117,6 +117,11 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
     line.ProgramOptions::check_races = *line.check_races == "all" ? RaceWatch::kAll : RaceWatch::kSampled;
   if (line.report && *line.report == "json") line.times_form = ShownForm::Json;
   line.time = line.time_word.has_value();
+  const bool wants_results = line.output || line.print || line.check || line.check_values || line.save_values;
+  if (line.ProgramOptions::check_races == RaceWatch::kSampled && wants_results)
+    return Error{ErrorCode::Usage,
+                 "-check-races=sampled has no results for -output, -print, -check, -check-values and -save-values: "
+                 "expected -check-races"};
   line.times_by_node = line.time_word == "nodes";
   if (compares && line.repeat == 0) line.repeat = kComparedCalls;
   return line;

@@ -381,8 +381,8 @@ Status RelaxInterpreter::CheckResult(const Call& call, const HostValue& value, F
   return Match(frame, value, call.type, fmt::format("the result of {}", CalleeName(call)), call);
 }
 
-// Checks what a function returns against its type, where that says more than the type of its body. The verifier warns of
-// a body whose values the type excludes, which runs all the same.
+// Checks what a function returns against its type, where that says more than the type of its body. The verifier warns
+// of a body whose values the type excludes, which runs all the same.
 Status RelaxInterpreter::CheckReturned(const Function& function, const HostValue& value, Frame& frame) {
   const Type* known = function.body->type;
   if (!function.ret_type || !known || known == function.ret_type) return {};

@@ -323,8 +323,10 @@ bool BufferEvaluator::LoadAt(const ElementAddress& element, DataType dtype, std:
     return Fail(fmt::format("an access to buffer '{}' is out of range", name));
   if (memory.written && !(execution_.facts && execution_.facts->samples_loops)) {
     const std::byte* marks = memory.written + element.at;
-    if (std::any_of(marks, marks + dtype.bytes(), [](std::byte mark) { return mark == std::byte{0}; }))
+    if (std::any_of(marks, marks + dtype.bytes(), [](std::byte mark) { return mark == std::byte{0}; })) {
+      if (execution_.facts) execution_.facts->reads_uninitialized = true;
       return Fail(fmt::format("an element of buffer '{}' is read before it is initialized", name));
+    }
   }
   *result = LoadScalar(dtype, memory.data + element.at);
   return true;
