@@ -244,9 +244,22 @@ class AutoCopy {
     return workspace_.New<tir::Range>(min, extent);
   }
 
+  // The loops around that blocks can use: those up to the next block with axes.
+  arith::IterRanges LoopsAround() const {
+    arith::IterRanges loops;
+    for (const Ref* ref = loop_; ref; ref = ref->parent) {
+      if (ref->is_loop()) {
+        loops.insert_or_assign(ref->loop().loop_var, tir::Range(ref->loop().min, ref->loop().extent));
+      } else if (!ref->block().iter_vars.empty()) {
+        break;
+      }
+    }
+    return loops;
+  }
+
   // The block has an axis for each loop that the region depends on, in the order of their appearance.
   Result<const tir::BlockRealize*> MakeBlock() {
-    const arith::IterRanges outside = LoopDomain(loop_);
+    const arith::IterRanges outside = LoopsAround();
     tir::VarValues axis_of;
     std::vector<const tir::IterVar*> axes;
     std::vector<const PrimExpr*> values;
