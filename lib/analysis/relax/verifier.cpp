@@ -361,8 +361,14 @@ void RelaxVerifier::UseTypeSlow(const Type* type, const Node& at) {
       const auto& function = *static_cast<const FuncType*>(type);
       const SymVarScope::Mark scope = sym_vars_.mark();
       for (const Type* param : function.params) DefineSymVars(param, false);
-      // A PrimFunc has scalars as parameters, of which its type says the dtype alone.
+      // A PrimFunc can have scalars as parameters, of which its type says the dtype alone.
+      const auto is_scalar = [](const Type* param) {
+        const auto* prim = As<PrimType>(param);
+        return prim && !prim->value;
+      };
+      const bool has_scalars = std::ranges::any_of(function.params, is_scalar);
       for (const Type* param : function.params) {
+        if (!has_scalars) break;
         ForEachScalar(param, /*in_functions=*/false, [&](const PrimExpr* dim) {
           tir::ForEachVar(dim, [&](const tir::Var* var) {
             if (!sym_vars_.visible(var)) sym_vars_.Define(var, false);
