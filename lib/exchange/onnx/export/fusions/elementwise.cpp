@@ -124,13 +124,16 @@ Match MatchClip(Matcher& matcher, const Call& root) {
   return FusedNode{.op = "Clip", .inputs = {maximum->args[1 - low], maximum->args[low], high}};
 }
 
-// clip(relu(x), low, high). For NaN, Relax has another result, and ONNX says nothing.
+// clip(relu(x), low, high), where the upper limit is not below that of relu. For NaN, Relax has another result, and
+// ONNX says nothing.
 Match MatchClippedRelu(Matcher& matcher, const Call& root) {
   const Call* relu = matcher.Inner(root.args[0], op::kNnRelu);
   const auto low = LimitOf(root.args[1]);
   const auto high = LimitOf(root.args[2]);
-  if (relu == nullptr || !IsFloating(root.args[0]) || !low || !high || !(*low <= *high)) return std::nullopt;
-  const std::pair<const char*, double> limits[] = {{"min", std::max(*low, 0.0)}, {"max", std::max(*high, 0.0)}};
+  if (relu == nullptr || !IsFloating(root.args[0]) || !low || !high) return std::nullopt;
+  const double least = std::max(*low, 0.0);
+  if (!(least <= *high)) return std::nullopt;
+  const std::pair<const char*, double> limits[] = {{"min", least}, {"max", *high}};
   FusedNode node{.op = "Clip", .inputs = {relu->args[0]}};
   for (const auto& [name, limit] : limits) {
     if (matcher.opset() < 11) {
