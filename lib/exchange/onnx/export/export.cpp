@@ -177,11 +177,11 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   MakeConstantNodes(result->model);
   RemoveDeadNodes(*result);
   NameOutputs(*result);
-  if (const std::optional<std::string> mistake = FindMistake(result->model)) {
+  const FactsReader graph(To<iropt::Function>(main->func)->attrs->Find(attr::kOnnxGraph));
+  if (const std::optional<std::string> mistake = FindMistake(result->model, graph.Texts("outputs"))) {
     context.Report(fmt::format("function '{}': {}", main->var->name, *mistake));
     return nullptr;
   }
-  const FactsReader graph(To<iropt::Function>(main->func)->attrs->Find(attr::kOnnxGraph));
   TidyValueInfos(result->model, options.infer_shapes || graph.Int("value_infos") > 0);
   if (result->model.ir_version < 4) ListInitializersAsInputs(result->model);
   return result;

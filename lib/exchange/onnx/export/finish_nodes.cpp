@@ -101,14 +101,27 @@ std::optional<std::string> KeyOf(const NodeProto& node) {
                                           "RandomUniform", "RandomNormalLike", "RandomUniformLike"};
   if (!node.domain.empty() || node.outputs.size() != 1 || std::ranges::find(kRandom, node.op_type) != std::end(kRandom))
     return std::nullopt;
-  std::string key(node.op_type);
-  for (const std::string_view input : node.inputs) key += fmt::format("({}", input);
+  // Lists and texts have their sizes, since names may have any characters.
+  std::string key;
+  const auto add_text = [&](std::string_view text) { key += fmt::format("{} {} ", text.size(), text); };
+  const auto add_all = [&](const auto& numbers) {
+    key += fmt::format("{} ", numbers.size());
+    for (const auto number : numbers) key += fmt::format("{} ", number);
+  };
+  const auto add_texts = [&](const auto& texts) {
+    key += fmt::format("{} ", texts.size());
+    for (const std::string_view text : texts) add_text(text);
+  };
+  add_text(node.op_type);
+  add_texts(node.inputs);
   for (const AttributeProto& a : node.attributes) {
     if (!a.graphs.empty() || !a.tensors.empty() || !a.sparse_tensors.empty() || !a.types.empty()) return std::nullopt;
-    key += fmt::format("){} {} {} {} {}", a.name, a.f, a.i, a.s.size(), a.s);
-    for (const float number : a.floats) key += fmt::format(" {}", number);
-    for (const int64_t number : a.ints) key += fmt::format(" {}", number);
-    for (const std::string_view text : a.strings) key += fmt::format(" {} {}", text.size(), text);
+    add_text(a.name);
+    key += fmt::format("{} {} ", a.f, a.i);
+    add_text(a.s);
+    add_all(a.floats);
+    add_all(a.ints);
+    add_texts(a.strings);
   }
   return key;
 }
@@ -145,6 +158,7 @@ void MergeEqualNodes(GraphProto& graph, const Renames& outer, Renames& better) {
       // The node that nothing uses gets the other name, so that each is there once.
       better[first.outputs[0]] = node.outputs[0];
       better[node.outputs[0]] = first.outputs[0];
+      if (is_output) outputs.insert(first.outputs[0]);
     }
     same[node.outputs[0]] = first.outputs[0];
   }

@@ -388,6 +388,7 @@ bool FunctionExporter::AddOutputs(const ExportedValue& results, std::span<const 
   for (const NodeProto& node : graph.nodes) made.InsertAll(node.outputs);
   // A model may give its inputs as they are, and list an output twice.
   const bool is_named = !outputs.empty();
+  LookupMap<std::string_view, std::string_view> copied;  // by the copies
   for (const ValueInfo& input : graph.inputs) {
     if (is_named) made.insert(input.name);
   }
@@ -396,9 +397,14 @@ bool FunctionExporter::AddOutputs(const ExportedValue& results, std::span<const 
     const std::string_view wanted = i < outputs.size() ? outputs[i] : name;
     // A value from outside, a value that is two outputs, or one that got another name.
     if (!made.contains(name) || name != wanted || name.empty()) {
-      const std::string_view copy = i < outputs.size() ? wanted : context_.Unique("output");
-      if (!made.contains(copy)) graph.nodes.push_back(CopyOf(name, copy, !is_named));
-      made.insert(copy);
+      std::string_view copy = i < outputs.size() ? wanted : context_.Unique("output");
+      const auto* value = copied.Find(copy);
+      // The name may be that of another value.
+      if (made.contains(copy) && (value == nullptr || *value != name)) copy = context_.Unique(copy);
+      if (made.insert(copy)) {
+        graph.nodes.push_back(CopyOf(name, copy, !is_named));
+        copied[copy] = name;
+      }
       name = copy;
     }
     if (!is_named) made.erase(name);

@@ -52,7 +52,9 @@ std::string ElementsOf(const ValueType& type) {
 
 class GraphVerifier {
  public:
-  explicit GraphVerifier(const Model& model) : opset_(model.OpsetOf("")) {}
+  GraphVerifier(const Model& model, std::span<const std::string_view> outputs) : opset_(model.OpsetOf("")) {
+    for (const std::string_view output : outputs) ++stated_outputs_[output];
+  }
 
   // Returns whether all is right.
   bool Verify(const GraphProto& graph, const ScopeOfTypes* outer) {
@@ -77,9 +79,7 @@ class GraphVerifier {
         if (!output.empty() && !Define(scope, output, stated.Lookup(output))) return false;
       }
     }
-    const auto undefined = std::ranges::find_if(
-        graph.outputs, [&](const ValueInfo& output) { return scope.Find(output.name) == nullptr; });
-    return undefined == graph.outputs.end() || Fail(fmt::format("the output '{}' is not computed", undefined->name));
+    return VerifyOutputs(graph, scope);
   }
 
   std::optional<std::string> mistake() && { return std::move(mistake_); }
@@ -100,6 +100,16 @@ class GraphVerifier {
     for (const Dim& dim : value.type.dims) {
       if (dim.value && *dim.value < 0)
         return Fail(fmt::format("a dimension of '{}' is negative: {}", value.name, *dim.value));
+    }
+    return true;
+  }
+
+  bool VerifyOutputs(const GraphProto& graph, const ScopeOfTypes& scope) {
+    LookupMap<std::string_view, int> times;
+    for (const ValueInfo& output : graph.outputs) {
+      if (scope.Find(output.name) == nullptr) return Fail(fmt::format("the output '{}' is not computed", output.name));
+      if (++times[output.name] > std::max(1, stated_outputs_.Lookup(output.name)))
+        return Fail(fmt::format("two outputs have the name '{}'", output.name));
     }
     return true;
   }
@@ -155,13 +165,14 @@ class GraphVerifier {
   }
 
   const int64_t opset_;
+  LookupMap<std::string_view, int> stated_outputs_;
   std::optional<std::string> mistake_;
 };
 
 }  // namespace
 
-std::optional<std::string> FindMistake(const Model& model) {
-  GraphVerifier verifier(model);
+std::optional<std::string> FindMistake(const Model& model, std::span<const std::string_view> outputs) {
+  GraphVerifier verifier(model, outputs);
   if (verifier.Verify(model.graph, nullptr)) return std::nullopt;
   return std::move(verifier).mistake();
 }
