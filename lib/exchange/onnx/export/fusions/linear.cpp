@@ -5,12 +5,14 @@
 
 #include "exchange/onnx/export/attributes.h"
 #include "exchange/onnx/export/fusion_rows.h"
+#include "exchange/onnx/export/op_export.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/convolution.h"
 #include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/nn.h"
 #include "iropt/op/ops/reorder.h"
 #include "iropt/op/ops/repeat.h"
 #include "iropt/op/ops/scan.h"
@@ -280,6 +282,69 @@ std::optional<FusedNode> MatchReverseCumsum(Matcher& matcher, const Call& root) 
                    .attributes = {IntAttribute("exclusive", attrs.exclusive() ? 1 : 0), IntAttribute("reverse", 1)}};
 }
 
+// The numbers of a tuple of prim values.
+std::optional<std::vector<int64_t>> NumbersIn(const Expr* expr) {
+  const auto* tuple = As<iropt::Tuple>(expr);
+  if (tuple == nullptr) return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (const Expr* field : tuple->fields) {
+    const auto* value = As<PrimValue>(field);
+    const auto* number = value ? As<tir::IntImm>(value->value) : nullptr;
+    if (number == nullptr) return std::nullopt;
+    numbers.push_back(number->value);
+  }
+  return numbers;
+}
+
+// How many elements a slice with steps of 1 leaves out of each axis, first at all fronts, then at all backs. Nothing if
+// not all is known.
+std::optional<std::vector<int64_t>> CutsOf(const Call& slice) {
+  const auto whole = StaticDimsOf(TensorOf(slice.args[0]));
+  const auto left = StaticDimsOf(As<TensorType>(slice.type));
+  const auto axes = NumbersIn(slice.args[1]);
+  const auto begins = NumbersIn(slice.args[2]);
+  const auto steps = slice.args.size() > 4 ? NumbersIn(slice.args[4]) : std::vector<int64_t>();
+  if (!whole || !left || !axes || !begins || axes->size() != begins->size() || !steps ||
+      std::ranges::any_of(*steps, [](int64_t step) { return step != 1; }))
+    return std::nullopt;
+  const size_t rank = whole->size();
+  std::vector<int64_t> cuts(2 * rank, 0);
+  for (size_t i = 0; i < axes->size(); ++i) {
+    const auto axis = static_cast<size_t>((*axes)[i] < 0 ? (*axes)[i] + static_cast<int64_t>(rank) : (*axes)[i]);
+    if (axis >= rank) return std::nullopt;
+    const int64_t dim = (*whole)[axis];
+    const int64_t begin = (*begins)[i];
+    cuts[axis] = std::clamp(begin < 0 ? begin + dim : begin, int64_t{0}, dim);
+    cuts[rank + axis] = dim - cuts[axis] - (*left)[axis];
+  }
+  return cuts;
+}
+
+// A pad by constants, of which a slice cuts some elements off: a Pad by less, which may be negative.
+std::optional<FusedNode> MatchCutPad(Matcher& matcher, const Call& slice) {
+  const auto cuts = CutsOf(slice);
+  const Call* pad = cuts ? matcher.Inner(slice.args[0], op::kNnPad) : nullptr;
+  if (pad == nullptr || pad->args.size() != 2 || PadAttrs(*pad).pad_mode() != "constant") return std::nullopt;
+  const auto* data = TensorOf(pad->args[0]);
+  const auto* value = TensorOf(pad->args[1]);
+  const auto dims = StaticDimsOf(data);
+  if (!dims || value == nullptr || value->dtype != data->dtype) return std::nullopt;
+  const std::vector<int64_t> widths = PadAttrs(*pad).pad_width().vector();
+  const size_t rank = dims->size();
+  auto pads = NDArray::Make(DataType::Int(64), {static_cast<int64_t>(2 * rank)});
+  const auto numbers = pads->MutableAs<int64_t>();
+  for (size_t axis = 0; axis < rank; ++axis) {
+    const int64_t front = widths[2 * axis] - (*cuts)[axis];
+    const int64_t back = widths[2 * axis + 1] - (*cuts)[rank + axis];
+    // Runtimes differ where no element of the data stays.
+    if ((*dims)[axis] + std::min(front, int64_t{0}) + std::min(back, int64_t{0}) <= 0) return std::nullopt;
+    numbers[axis] = front;
+    numbers[rank + axis] = back;
+  }
+  return FusedNode{.op = "Pad",
+                   .inputs = {pad->args[0], std::shared_ptr<const NDArray>(std::move(pads)), pad->args[1]}};
+}
+
 constexpr FusionRow kLinearFusions[] = {
     {op::kAdd, "Conv", 1, MatchConvBias<0>},
     {op::kAdd, "Conv", 1, MatchConvBias<1>},
@@ -291,6 +356,7 @@ constexpr FusionRow kLinearFusions[] = {
     {op::kTake, "Gather", 1, MatchGather},
     {op::kOneHot, "OneHot", 9, MatchOneHot},
     {op::kFlip, "CumSum", 11, MatchReverseCumsum},
+    {op::kStridedSlice, "Pad", 11, MatchCutPad},
 };
 
 }  // namespace
