@@ -233,9 +233,13 @@ void AddJoins(RuleSet& rules) {
                    *To<Constant>(match[value])->data != *To<Constant>(match[again])->data)
                  return nullptr;
                Axes sums(widths.begin(), widths.end());
-               for (size_t i = 0; i < sums.size(); ++i) sums[i] += added[i];
-               return op::NnPad(OpBuilder(builder), match[x], match[value],
-                                {.pad_width = sums, .pad_mode = "constant"});
+               for (size_t i = 0; i < sums.size(); ++i) {
+                 // What a negative width removes, the other pad does not put back.
+                 if (sums[i] < 0 || added[i] < 0 || __builtin_add_overflow(sums[i], added[i], &sums[i])) return nullptr;
+               }
+               const Expr* joined =
+                   op::NnPad(OpBuilder(builder), match[x], match[value], {.pad_width = sums, .pad_mode = "constant"});
+               return TypeEqual(joined->type, match[outer]->type) ? joined : nullptr;
              }});
 }
 
