@@ -56,6 +56,12 @@ def dataflow_blocks(n):
     return graph_body("".join(lines) + f"        return c{n - 1}\n").replace("R.function", "R.function(pure=False)")
 
 
+def concats(n):
+    lines = "".join(f"            v{i} = R.concat((v{i - 1}, x), axis=0)\n" for i in range(1, n))
+    return graph_body(f"        with R.dataflow():\n            v0 = R.concat((x, x), axis=0)\n{lines}"
+                      f"            R.output(v{n - 1})\n        return v{n - 1}\n")
+
+
 def functions(n):
     one = "".join(f"    @R.function\n    def f{i}(x: {TENSOR}) -> {TENSOR}:\n        y{i} = R.exp(x)\n"
                   f"        return y{i}\n" for i in range(n))

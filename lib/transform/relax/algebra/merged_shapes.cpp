@@ -148,7 +148,7 @@ const Expr* SliceOfPart(const Call& slice, const Call& concat, const Definitions
     if (size == nullptr) return nullptr;
     const int64_t end = start + *size;
     if (interval->begin < end) {
-      if (interval->begin < start || interval->end > end) return nullptr;
+      if (interval->end > end) return nullptr;
       SliceMaker make(builder);
       Ranges rest = *ranges;
       rest[axis] = {make.Number(interval->begin - start), make.Number(interval->end - start), nullptr};
@@ -188,6 +188,9 @@ void AddSlices(RuleSet& rules) {
 
 // ---- Concatenations and padding
 
+// The longest concatenation that becomes a part of another one: a chain of n takes O(n), not O(n * n).
+constexpr size_t kMostJoinedParts = 64;
+
 // concat((a, concat((b, c)))) = concat((a, b, c))
 const Expr* JoinedConcat(const Call& outer, const Definitions& definitions, BlockBuilder& builder) {
   const auto* parts = As<Tuple>(DefinitionOf(outer.args[0], definitions));
@@ -201,8 +204,8 @@ const Expr* JoinedConcat(const Call& outer, const Definitions& definitions, Bloc
     const Call* inner = CallOf(DefinitionOf(part, definitions), op::kConcat);
     const auto* fields = inner ? As<Tuple>(DefinitionOf(inner->args[0], definitions)) : nullptr;
     const auto own_axis = inner ? ConcatAttrs(*inner).axis() : std::nullopt;
-    const bool joins = fields != nullptr && own_axis && from_front(*own_axis) == from_front(*axis) && var != nullptr &&
-                       definitions.IsUsedOnce(var);
+    const bool joins = fields != nullptr && fields->fields.size() <= kMostJoinedParts && own_axis &&
+                       from_front(*own_axis) == from_front(*axis) && var != nullptr && definitions.IsUsedOnce(var);
     if (joins) {
       joined.insert(joined.end(), fields->fields.begin(), fields->fields.end());
     } else {
