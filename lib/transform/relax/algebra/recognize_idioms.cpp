@@ -8,9 +8,10 @@
 //
 // Without the mean and beta it is R.nn.rms_norm. Squares may be products, the root may be R.rsqrt or a power; the axes
 // are the last ones, and gamma and beta have their shape. x * (1 + erf(x / sqrt(2))) * 0.5 is R.nn.gelu, and with
-// tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3)) it is R.nn.gelu_tanh, in any order of the factors. The logarithm of a
-// softmax is R.nn.log_softmax. This comes before FoldScaleAxis, which moves gamma and 0.5 into the weights after them
-// and so leaves arithmetic that runtimes have no kernel for. Changed functions are cleaned up. O(nodes).
+// tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3)) it is R.nn.gelu_tanh, in any order of the factors. This comes
+// before FoldScaleAxis, which moves gamma and 0.5 into the weights after them and so leaves arithmetic that runtimes
+// have no kernel for. The logarithm of a softmax is left alone: where the softmax is 0 it is -inf, which log_softmax is
+// not. Changed functions are cleaned up. O(nodes).
 //
 // Source: the idea is that of the fusions of ONNX Runtime; the forms are those that exporters write.
 #include <algorithm>
@@ -30,7 +31,6 @@
 #include "iropt/op/ops/exponential.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/roots.h"
-#include "iropt/op/ops/softmax.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
@@ -176,21 +176,11 @@ void AddGelu(RuleSet& rules) {
   add("gelu-tanh", y, HalfOfSum(y, tanh), op::kNnGeluTanh);
 }
 
-// log(softmax(x)) = log_softmax(x), which is exact where the softmax would be 0.
-void AddLogSoftmax(RuleSet& rules) {
-  const Pattern x = Wildcard();
-  const Pattern softmax = IsCall(GetOp(op::kNnSoftmax), {x}).UsedOnce();
-  rules.Add({"log-softmax", IsCall(GetOp(op::kLog), {softmax}), [=](const Match& match, BlockBuilder& builder) {
-               return OpBuilder(builder).Make(op::kNnLogSoftmax, {match[x]}, match.CallAt(softmax)->attrs);
-             }});
-}
-
 RuleSet MakeRecognizeIdiomsRules() {
   RuleSet rules;
   AddLayerNorm(rules);
   AddRmsNorm(rules);
   AddGelu(rules);
-  AddLogSoftmax(rules);
   return rules;
 }
 
