@@ -69,7 +69,7 @@ def optimize(model, output=None, *, level=3, passes=None, check=False, folder=""
     outer = PassContext.current()
     config = outer.config
     if all(config.get(key, -1) < 0 for key in _LIMITS):
-        config = {**config, _LIMITS[0]: before._module.constant_limit("onnx")}
+        config = {**config, _LIMITS[0]: before._module.constant_limit("onnx"), "relax.count_folded_calls": True}
     with PassContext(outer.opt_level, outer.required_pass, outer.disabled_pass, outer.instruments, config):
         after = Pipeline(f"default<O{level}>" if passes is None else passes)(before)
     if check:

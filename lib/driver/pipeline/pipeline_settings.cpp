@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "configs/relax.count_folded_calls.h"
 #include "configs/relax.max_constant_bytes.h"
 #include "configs/relax.max_constant_growth.h"
 #include "configs/relax.mode.h"
@@ -206,7 +207,10 @@ void PipelineSettings::LimitConstants(const Module& module, int64_t max_growth) 
   const int64_t stated_growth = context_.Config(config::relax::max_constant_growth);
   if (limit < 0 && (stated_growth >= 0 || max_growth >= 0)) {
     const auto bytes = static_cast<int64_t>(CostOf(module).constant_bytes);
-    limit = bytes + (stated_growth >= 0 ? stated_growth : max_growth + bytes / 100);
+    const bool is_default = stated_growth < 0;
+    if (__builtin_add_overflow(bytes, is_default ? max_growth + bytes / 100 : stated_growth, &limit)) limit = INT64_MAX;
+    if (is_default)
+      static_cast<void>(context_.SetConfig(config::relax::count_folded_calls.name, true, compiler_.diagnostics()));
   }
   static_cast<void>(context_.SetConfig(config::relax::max_constant_bytes.name, limit, compiler_.diagnostics()));
 }

@@ -62,6 +62,13 @@ def concats(n):
                       f"            R.output(v{n - 1})\n        return v{n - 1}\n")
 
 
+def constant_functions(n):
+    return "@I.ir_module\nclass Module:\n" + "".join(
+        f"    @R.function\n    def f{i}(x: {TENSOR}) -> {TENSOR}:\n        with R.dataflow():\n"
+        f"            y = R.add(x, R.multiply(R.const({i}, \"float32\"), R.const(3, \"float32\")))\n"
+        f"            R.output(y)\n        return y\n" for i in range(n))
+
+
 def functions(n):
     one = "".join(f"    @R.function\n    def f{i}(x: {TENSOR}) -> {TENSOR}:\n        y{i} = R.exp(x)\n"
                   f"        return y{i}\n" for i in range(n))

@@ -22,7 +22,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 
+#include "configs/relax.count_folded_calls.h"
 #include "configs/relax.max_constant_bytes.h"
 #include "configs/relax.max_constant_growth.h"
 #include "constant_evaluator.h"
@@ -82,13 +85,27 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   // Calls that are not folded.
   void KeepCalls(const LookupSet<const Call*>& calls) { kept_calls_ = &calls; }
   // The call that the constant is the value of; null if it is not.
-  const Call* FoldedCall(const NDArray* constant) const { return folded_calls_.Lookup(constant); }
+  const Call* FoldedCall(const NDArray* constant) const { return folded_calls_.Lookup(constant).call; }
+  // The calls whose values have at least so many bytes.
+  std::vector<const Call*> FoldedCalls(size_t min_bytes) const {
+    std::vector<const Call*> calls;
+    folded_calls_.ForEachInAnyOrder([&](const NDArray*, const FoldedCallOf& folded) {
+      if (folded.bytes >= min_bytes) calls.push_back(folded.call);
+    });
+    return calls;
+  }
   const ConstantEvaluator::Declined& declined() const { return evaluator_.declined(); }
   uint64_t folded() const { return folded_; }
   uint64_t branches() const { return branches_; }
 
  private:
   friend class ExprRewriter<ConstantFolder>;
+
+  // The call that a tensor is the value of, and the size of the tensor.
+  struct FoldedCallOf {
+    const Call* call = nullptr;
+    size_t bytes = 0;
+  };
 
   // ---- Facts
 
@@ -364,7 +381,9 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   void CountFolded(const Call& call, const Op& op, const HostValue& value) {
     ++folded_;
     if (kept_calls_ != nullptr)
-      ForEachTensor(value, [&](const Tensor& tensor) { folded_calls_.try_emplace(tensor.get(), &call); });
+      ForEachTensor(value, [&](const Tensor& tensor) {
+        folded_calls_.try_emplace(tensor.get(), FoldedCallOf{&call, tensor->num_bytes()});
+      });
     if (!WantsRemarks()) return;
     RemarkPassed("folded-call", Location(call),
                  fmt::format("the call of {} is replaced by its value", op.info->script));
@@ -395,8 +414,8 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   uint64_t branches_ = 0;   // that took the place of conditionals
   std::vector<bool> kept_;  // by Var::id; empty if all may become constants
   const LookupSet<const Call*>* kept_calls_ = nullptr;
-  LookupMap<const NDArray*, const Call*> folded_calls_;  // if calls may have to be kept
-  std::vector<uint32_t> fact_ids_;                       // by Var::id: index in facts_ plus one, 0 if nothing is known
+  LookupMap<const NDArray*, FoldedCallOf> folded_calls_;  // if calls may have to be kept
+  std::vector<uint32_t> fact_ids_;                        // by Var::id: index in facts_ plus one, 0 if nothing is known
   std::vector<Fact> facts_;
 };
 
@@ -419,13 +438,13 @@ struct ConstantsOfFunction : WalkHandler {
   size_t bytes = 0;
 };
 
-// The calls whose values make the function grow by more than the limit, the biggest ones first.
+// The calls whose values make the function grow by more than the limit, the biggest ones first; `smallest` becomes the
+// size of the last one.
 std::vector<const Call*> GrowingCalls(const Function& before, const Function& after, const ConstantFolder& folder,
-                                      size_t max_growth) {
-  constexpr size_t kBytesOfCall = 40;  // in a file, of one with short names
+                                      size_t max_growth, size_t& smallest) {
   const ConstantsOfFunction old_constants(before);
   ConstantsOfFunction constants(after);
-  const size_t most = old_constants.bytes + max_growth + kBytesOfCall * folder.folded();
+  const size_t most = old_constants.bytes + max_growth;
   std::ranges::stable_sort(constants.list, std::greater(), &NDArray::num_bytes);
   std::vector<const Call*> calls;
   for (const NDArray* constant : constants.list) {
@@ -433,6 +452,7 @@ std::vector<const Call*> GrowingCalls(const Function& before, const Function& af
     const Call* call = old_constants.seen.contains(constant) ? nullptr : folder.FoldedCall(constant);
     if (call == nullptr) continue;
     calls.push_back(call);
+    smallest = constant->num_bytes();
     constants.bytes -= constant->num_bytes();
   }
   return calls;
@@ -466,7 +486,8 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
   LookupSet<const Call*> kept;
   if (options.max_growth) kept = DequantizingCalls(*function);
-  // What a call that is kept was computed from may be too big as well, and what that was computed from.
+  // What a call that is kept was computed from may be too big as well, and what that was computed from. After so many
+  // tries, all calls with results as big as these are kept, and then all others.
   constexpr int kMostTries = 16;
   for (int tries = 1;; ++tries) {
     ConstantFolder folder(*function, module, workspace, inferrer, options);
@@ -475,9 +496,13 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
     const Function* folded = folder.Fold(function);
     uint64_t removed = 0;
     const Function* result = RemoveDeadBindings(folded, &module, workspace, &removed);
-    if (options.max_growth && tries < kMostTries) {
-      const std::vector<const Call*> growing = GrowingCalls(*function, *result, folder, *options.max_growth);
+    if (options.max_growth) {
+      size_t smallest = 0;
+      const size_t most = *options.max_growth + options.growth_of_call * folder.folded();
+      const std::vector<const Call*> growing = GrowingCalls(*function, *result, folder, most, smallest);
       kept.InsertAll(growing);
+      if (tries >= kMostTries && !growing.empty())
+        kept.InsertAll(folder.FoldedCalls(tries > kMostTries ? 0 : smallest));
       if (!growing.empty()) continue;
     }
     if (diagnostics) Report(folder, *folded, *diagnostics);
@@ -489,23 +514,28 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
   }
 }
 
-// One pass run has one budget, of which each function has the same part, whatever the order they are worked on.
-FoldOptions ShareOf(FoldOptions options, const Module& module) {
-  const auto functions = static_cast<size_t>(
-      std::ranges::count_if(module.functions(), [](const ModuleEntry& entry) { return Is<Function>(entry.func); }));
-  options.max_total_bytes /= std::max<size_t>(functions, 1);
-  options.max_total_work /= std::max<size_t>(functions, 1);
-  return options;
-}
-
-// By how many bytes constants may grow: those of each function, and those of all functions together.
-std::optional<size_t> MaxGrowth(const PassContext& context, const Module& module) {
+// By how many bytes the constants of each of `functions` may grow, so that those of the module keep to its limit.
+std::optional<size_t> MaxGrowth(const PassContext& context, const Module& module, size_t functions) {
   const int64_t of_function = context.Config(config::relax::max_constant_growth);
   const int64_t of_all = context.Config(config::relax::max_constant_bytes);
   if (of_all < 0) return of_function < 0 ? std::nullopt : std::optional(static_cast<size_t>(of_function));
   const size_t bytes = ConstantsOfFunction(module).bytes;
-  const size_t left = static_cast<size_t>(of_all) - std::min(bytes, static_cast<size_t>(of_all));
+  const size_t left = (static_cast<size_t>(of_all) - std::min(bytes, static_cast<size_t>(of_all))) / functions;
   return of_function < 0 ? left : std::min(left, static_cast<size_t>(of_function));
+}
+
+// One pass run has one budget, of which each function has the same part, whatever the order they are worked on.
+FoldOptions ShareOf(FoldOptions options, const PassContext& context, const Module& module) {
+  constexpr size_t kBytesOfCall = 40;  // in a file, of one with short names
+  const auto count =
+      std::ranges::count_if(module.functions(), [](const ModuleEntry& entry) { return Is<Function>(entry.func); });
+  const size_t functions = std::max<size_t>(static_cast<size_t>(count), 1);
+  options.max_total_bytes /= functions;
+  options.max_total_work /= functions;
+  options.max_growth = MaxGrowth(context, module, functions);
+  if (context.Config(config::relax::count_folded_calls)) options.growth_of_call = kBytesOfCall;
+  options.mode = NetworkModeOf(context);
+  return options;
 }
 
 Pass CreateFoldConstant(const PassOptions& options) {
@@ -513,13 +543,16 @@ Pass CreateFoldConstant(const PassOptions& options) {
   FoldOptions fold;
   fold.max_bytes = static_cast<size_t>(options.Count(given.max_bytes));
   fold.max_file_bytes = static_cast<size_t>(options.Count(given.max_file_bytes));
-  return CreateFunctionPass(options.info(), [fold](const Module& all) -> FunctionPassFn {
-    return [share = ShareOf(fold, all)](const Function* function,
-                                        FunctionPassContext& context) -> Result<const Function*> {
-      FoldOptions own = share;
-      own.mode = NetworkModeOf(context.context());
-      own.max_growth = MaxGrowth(context.context(), context.module());
-      return FoldConstants(function, context.module(), context.workspace(), own, &context.diagnostics());
+  return CreateFunctionPass(options.info(), [fold](const Module&) -> FunctionPassFn {
+    // The first function computes what all of them share.
+    struct Share {
+      std::once_flag once;
+      FoldOptions options;
+    };
+    return [fold, share = std::make_shared<Share>()](const Function* function,
+                                                     FunctionPassContext& context) -> Result<const Function*> {
+      std::call_once(share->once, [&] { share->options = ShareOf(fold, context.context(), context.module()); });
+      return FoldConstants(function, context.module(), context.workspace(), share->options, &context.diagnostics());
     };
   });
 }
