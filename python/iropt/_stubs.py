@@ -128,9 +128,10 @@ def _class(name, cls):
     fields = _fields(cls)
     lines += [f"    {field}: {_type(type_name)}" for field, type_name in fields]
     lines += [f"    {attribute}: Any" for attribute in _attributes(cls) if attribute not in dict(fields)]
-    lines += [f"    {name}: Any" for name in vars(cls).get("__annotations__", {}) if _is_shown(name)]
+    annotated = [name for name in vars(cls).get("__annotations__", {}) if _is_shown(name)]
+    lines += [f"    {name}: Any" for name in annotated]
     for member, value in _members(cls).items():
-        if member in dict(fields) or not _is_shown(member) or member == "__annotations__":
+        if member in dict(fields) or member in annotated or not _is_shown(member) or member == "__annotations__":
             continue
         function = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
         if isinstance(value, property):
