@@ -4,6 +4,7 @@ import pytest
 
 import iropt
 from iropt import packed, relax, runtime, tvmjs
+from iropt.relax import kv_state
 from iropt.relax.frontend import nn
 from iropt.relax.frontend.nn.llm import kv_cache
 from iropt.script import ir as I, relax as R, tir as T
@@ -15,17 +16,17 @@ def builtin(name, *args):
     return packed.get_global_func("vm.builtin." + name)(*args)
 
 
-def rotated(data, positions):
+def rotated(data, positions, factors=1):
     half = D // 2
-    angles = np.array(positions)[:, None] / THETA ** (np.arange(half) / half)
+    angles = np.array(positions)[:, None] / THETA ** (np.arange(half) / half) / factors
     cos, sin = (np.concatenate([part, part], 1)[:, None, :] for part in (np.cos(angles), np.sin(angles)))
     return data * cos + np.concatenate([-data[..., half:], data[..., :half]], -1) * sin
 
 
-def attention(qkv, positions, new, seen=None):
+def attention(qkv, positions, new, seen=None, factors=1):
     """The results for the last `new` of tokens, which see those before them, or those that `seen` has."""
     q, k, v = np.split(qkv.astype("float64"), [H_Q, H_Q + H_KV], axis=1)
-    q, k = rotated(q, positions), rotated(k, positions)
+    q, k = rotated(q, positions, factors), rotated(k, positions, factors)
     k, v = (np.repeat(part, H_Q // H_KV, 1) for part in (k, v))
     scores = np.einsum("qhd,khd->hqk", q, k) / D ** 0.5
     seen = np.tril(np.ones((len(q), len(q)), bool)) if seen is None else seen
@@ -33,7 +34,7 @@ def attention(qkv, positions, new, seen=None):
     return np.einsum("hqk,khd->qhd", weights / weights.sum(-1, keepdims=True), v)[-new:]
 
 
-def machine(mode, **newer):
+def machine(mode, scaling=None, factors=None, **newer):
     class Model(nn.Module):
         def forward(self, qkv: nn.Tensor, cache: kv_cache.PagedKVCache):
             scale = {"sm_scale": D ** -0.5} if newer else {}
@@ -44,8 +45,8 @@ def machine(mode, **newer):
             return kv_cache.TIRPagedKVCache(
                 max_batch_size=batch, max_total_seq_len=total, prefill_chunk_size=chunk, page_size=page,
                 support_sliding_window=window, layer_partition=relax.ShapeExpr([0, 1]), num_hidden_layers=1,
-                num_attention_heads=H_Q, num_key_value_heads=H_KV, rope_mode=mode, rope_scale=1, rope_theta=THETA, rope_scaling={},
-                rope_ext_factors=relax.PrimValue(0), rotary_dim=D, dtype="float32", target=None, **sizes)
+                num_attention_heads=H_Q, num_key_value_heads=H_KV, rope_mode=mode, rope_scale=1, rope_theta=THETA,
+                rope_scaling=scaling or {}, rope_ext_factors=relax.PrimValue(0) if factors is None else relax.const(factors), rotary_dim=D, dtype="float32", target=None, **sizes)
 
     spec = {"forward": {"qkv": nn.spec.Tensor([1, "n", H_Q + 2 * H_KV, D], "float32"),
                         "cache": nn.spec.Object(kv_cache.PagedKVCache), "$": {"effect_mode": "none"}},
@@ -104,6 +105,58 @@ def test_cache_in_pages(mode, newer):
     assert builtin("attention_kv_cache_empty", cache)
 
 
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 16}
+LONGROPE = {"rope_type": "longrope", "max_position_embeddings": 16, "original_max_position_embeddings": 16}
+
+
+@pytest.mark.parametrize("scaling", [{"rope_type": "gptj"}, LLAMA3, LONGROPE])
+def test_rotations_of_models(scaling):
+    data = np.random.RandomState(0).randn(1, 6, H_Q + 2 * H_KV, D).astype("float32")
+    factors = np.array([1, 2, 3, 4], "float32") if scaling is LONGROPE else None
+
+    def results(mode, used):
+        vm = machine(mode, used, factors)
+        cache = vm["create"](*(runtime.ShapeTuple([size]) for size in (2, 64, 32, 4, 0)))
+        builtin("kv_state_add_sequence", cache, 0)
+        found = []
+        for rows in (data[:, :4], data[:, 4:]):
+            builtin("kv_state_begin_forward", cache, runtime.ShapeTuple([0]), runtime.ShapeTuple([rows.shape[1]]))
+            found.append(vm["forward"](runtime.array(rows), cache)[0].numpy())
+        return np.concatenate(found, 1)
+
+    inline = results(kv_cache.RopeMode.INLINE, scaling)
+    np.testing.assert_allclose(inline, results(kv_cache.RopeMode.NORMAL, scaling), rtol=1e-4, atol=1e-5)
+    assert not np.allclose(inline, attention(data[0], range(6), 6), rtol=1e-3)
+    if scaling is LONGROPE:
+        np.testing.assert_allclose(inline[0], attention(data[0], range(6), 6, factors=factors), rtol=1e-4, atol=1e-5)
+
+
+def test_wrong_steps_change_nothing():
+    cache = kv_state.PagedKVCache((2, 8, 4, 4, 0), 1, (2, 2, 4), 0, 1.0, None)
+    builtin("kv_state_add_sequence", cache, 0)
+    builtin("kv_state_fork_sequence", cache, 0, 1)
+    assert cache.sequence(1).length == 0
+    builtin("kv_state_remove_sequence", cache, 1)
+    keys, values = (runtime.empty((1, 2, 2, 4)) for _ in range(2))
+    for name, args, message in (
+            ("kv_state_begin_forward", ((0, 7), (3, 2)), "cannot be found"),
+            ("kv_state_begin_forward", ((0,), (13,)), "is full"),
+            ("kv_state_fork_sequence", (0, 1, 5), "0 tokens, not 5"),
+            ("kv_state_fork_sequence", (0, 1, -2), "0 tokens, not -2"),
+            ("attention_kv_cache_commit_accepted_token_tree_nodes", ((0,), (0,)), "no tokens of a step"),
+            ("attention_kv_cache_debug_get_kv", (0, 0, 2, keys, values), "0 tokens, not those")):
+        with pytest.raises(ValueError, match=message):
+            builtin(name, cache, *args)
+        assert list(cache.sequences) == [0] and cache.sequence(0).length == 0 and not cache.steps
+    builtin("kv_state_begin_forward", cache, (0,), (12,))
+    with pytest.raises(ValueError, match="12 tokens of the sequence 0, not 12"):
+        builtin("attention_kv_cache_commit_accepted_token_tree_nodes", cache, (0,), (12,))
+    with pytest.raises(ValueError, match="no keys and values"):
+        builtin("attention_kv_cache_debug_get_kv", cache, 0, 0, 2, keys, values)
+    assert cache.sequence(0).length == 12
+
+
 def test_cache_of_rows():
     cache = builtin("attention_kv_cache_create", np.full((1, 2), 5, "int32"), runtime.ShapeTuple([2, 2]), 1)
     for value in range(3):
@@ -113,6 +166,22 @@ def test_cache_of_rows():
     for value in range(7):
         builtin("attention_kv_cache_window_override_with_sinks", cache, np.full((1, 1), value, "int32"), 4, 1)
     assert builtin("attention_kv_cache_view", cache).numpy()[:, 0].tolist() == [0, 4, 5, 6]
+    builtin("attention_kv_cache_array_popn", [cache], 1)
+    for count in (4, -1):
+        with pytest.raises(ValueError, match=f"3 rows, not {count}"):
+            builtin("attention_kv_cache_array_popn", [cache], count)
+    assert builtin("attention_kv_cache_view", cache).shape == (3, 1)
+
+
+def test_parameters_before_the_first_missing_one():
+    for name in ("p_0", "p_1", "p_3"):
+        builtin("ndarray_cache.update", name, np.zeros(1, "float32"))
+    try:
+        assert len(builtin("param_array_from_cache", "p", -1)) == 2
+        with pytest.raises(ValueError, match="no parameter p_2"):
+            builtin("param_array_from_cache", "p", 4)
+    finally:
+        builtin("ndarray_cache.clear")
 
 
 @pytest.mark.parametrize("encode", ["raw", "f32-to-bf16"])

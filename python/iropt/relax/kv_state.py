@@ -3,6 +3,8 @@
 Attention is computed here, over the sequences that are in the cache, not by the kernels that a model brings for pages; only its
 rotation of positions is. Sliding windows and latent keys (MLA) are not there.
 """
+import itertools
+
 from ..runtime import NDArray, array
 
 FUNCTIONS = {}
@@ -85,11 +87,11 @@ class _Step:
 class PagedKVCache:
     """A cache that a model has created. Pages only count: the tokens of a sequence are in one array for each layer."""
 
-    def __init__(self, config, num_layers, heads, rope, score_scale, rotate):
+    def __init__(self, config, num_layers, heads, rope_mode, score_scale, rotate):
         self.max_batch_size, self.max_total_length, _, self.page_size = config[:4]
         self.num_layers, self.score_scale = num_layers, score_scale
         self.num_queries, self.num_keys, self.size = heads
-        self.rope_mode, self.rope_scale, self.rope_theta = rope
+        self.rope_mode = rope_mode
         self._rotate = rotate
         self.sequences, self.steps = {}, []
 
@@ -99,20 +101,25 @@ class PagedKVCache:
         return self.sequences[seq_id]
 
     def num_free_pages(self):
-        used = sum(-(-sequence.length // self.page_size) for sequence in self.sequences.values())
-        return -(-self.max_total_length // self.page_size) + 1 - used
+        return self._pages(self.max_total_length) + 1 - sum(self._pages(item.length) for item in self.sequences.values())
+
+    def _pages(self, length):
+        return -(-length // self.page_size)
 
     def begin(self, seq_ids, lengths, parents):
         """Begins a step, which adds tokens to sequences."""
-        self.steps, first = [], 0
+        steps, first = [], 0
         for seq_id, length in zip(seq_ids, lengths, strict=True):
             sequence = self.sequence(seq_id)
             own = list(range(-1, length - 1)) if parents is None else list(parents[first:first + length])
-            self.steps.append(_Step(sequence, sequence.length, length, own))
-            sequence.length += length
+            steps.append(_Step(sequence, sequence.length, length, own))
             first += length
-        if self.num_free_pages() < 0:
+        pages = sum(self._pages(step.begin + step.length) - self._pages(step.begin) for step in steps)
+        if pages > self.num_free_pages():
             raise ValueError("the KV cache is full: no free page is left")
+        self.steps = steps
+        for step in steps:
+            step.sequence.length += step.length
 
     def positions(self):
         return _numpy().array([place for step in self.steps for place in step.positions()], "int32")
@@ -121,11 +128,13 @@ class PagedKVCache:
         """Queries, keys and values of all tokens of the step, rotated if keys are kept rotated."""
         np = _numpy()
         parts = np.split(np.asarray(qkv), [self.num_queries, self.num_queries + self.num_keys], axis=1)
-        if self.rope_mode != _NORMAL:
-            return parts
+        return parts if self.rope_mode != _NORMAL else self._rotated(qkv, self.positions(), parts)
+
+    def _rotated(self, qkv, positions, parts):
+        """The parts of a tensor as the function of the model gives them for its positions."""
         tensors = [array(part) for part in parts]
-        self._rotate(qkv, array(self.positions()), *tensors)
-        return [np.asarray(tensor) for tensor in tensors]
+        self._rotate(qkv, array(positions), *tensors)
+        return [_numpy().asarray(tensor) for tensor in tensors]
 
     def attention(self, layer, scale, qkv, output):
         """Stores the keys and values of the tokens of the step, and writes what attention gives for their queries."""
@@ -135,21 +144,21 @@ class PagedKVCache:
         for step in self.steps:
             own = slice(first, first + step.length)
             all_keys, all_values = step.sequence.append(layer, keys[own], values[own])
-            places = np.array(list(range(step.begin)) + step.positions())
-            turned = [part.astype("float32") for part in (queries[own], all_keys)]
+            turned = queries[own], all_keys
             if self.rope_mode == _INLINE:
-                turned = [self._turn(turned[0], places[step.begin:]), self._turn(turned[1], places)]
-            results.append(_attention(*turned, all_values.astype("float32"), scale * self.score_scale, step.mask()))
+                turned = self._turn(*turned, [*range(step.begin), *step.positions()])
+            floats = [part.astype("float32") for part in (*turned, all_values)]
+            results.append(_attention(*floats, scale * self.score_scale, step.mask()))
             first = own.stop
         output.copyfrom(np.concatenate(results).reshape(output.shape))
 
-    def _turn(self, data, places):
-        """Rotates each pair of halves by the position."""
+    def _turn(self, queries, keys, places):
+        """The queries, which belong to the last keys, and the keys, rotated."""
         np = _numpy()
-        half = data.shape[-1] // 2
-        angles = (places * self.rope_scale)[:, None] / self.rope_theta ** (np.arange(half) / half)
-        cos, sin = (np.concatenate([part, part], -1)[:, None, :] for part in (np.cos(angles), np.sin(angles)))
-        return data * cos + np.concatenate([-data[..., half:], data[..., :half]], -1) * sin
+        before = np.zeros((len(keys) - len(queries), *queries.shape[1:]), queries.dtype)
+        parts = [np.concatenate([before, queries]), keys, np.zeros_like(keys)]
+        turned = self._rotated(array(np.concatenate(parts, axis=1)), np.array(places, "int32"), parts)
+        return turned[0][len(before):], turned[1]
 
 
 def _attention(queries, keys, values, scale, mask):
@@ -167,17 +176,16 @@ def _functions(args):
 
 
 def _rotation(function, factors):
-    """The function of a model that splits a tensor and rotates."""
-    count = len(function.parameters)
-    more = [factors] if count > 6 else []
-    return lambda qkv, positions, *outputs: function(qkv, positions, *outputs, 1, *more)
+    """The function of a model that splits a tensor and rotates. Its last argument are factors of dimensions, or whether it does."""
+    last = factors if isinstance(factors, NDArray) else 1
+    return lambda qkv, positions, *outputs: function(qkv, positions, *outputs, last)
 
 
 def _create(args, rotary):
     """The cache of TVM 0.18's arguments; `rotary` is the place of the rotation among the functions."""
-    config, partition, queries, keys, size, mode, scale, theta = args[:8]
+    config, partition, queries, keys, size, mode = args[:6]
     rotate = _rotation(_functions(args)[rotary], args[-1])
-    return PagedKVCache(config, partition[-1] - partition[0], (queries, keys, size), (mode, scale, theta), size ** -0.5, rotate)
+    return PagedKVCache(config, partition[-1] - partition[0], (queries, keys, size), mode, size ** -0.5, rotate)
 
 
 @_packed("paged_attention_kv_cache_create_reduced")
@@ -189,12 +197,12 @@ def _create_reduced(*args):
 def _create_paged(*args):
     if not isinstance(args[6], tuple):
         return _create(args, 13)
-    config, partition, queries, keys, size, value_size, kinds, _, mode, scale, theta, factors = args[:12]
+    config, partition, queries, keys, size, value_size, kinds, _, mode, _, _, factors = args[:12]
     if size != value_size or any(kinds):
         raise NotImplementedError("caches of latent keys (MLA) and of layers with sliding windows are not a part of iropt")
     # Plain functions store keys and values, and latent ones; then comes the rotation.
     rotate = _rotation(next(item for item in _functions(args) if "append" not in item.name), factors)
-    return PagedKVCache(config, partition[-1] - partition[0], (queries, keys, size), (mode, scale, theta), 1.0, rotate)
+    return PagedKVCache(config, partition[-1] - partition[0], (queries, keys, size), mode, 1.0, rotate)
 
 
 @_packed("kv_state_clear")
@@ -222,6 +230,8 @@ def _fork_sequence(state, parent, child, position=-1):
     if child in state.sequences:
         raise ValueError(f"The child sequence \"{child}\" is already in the KV cache.")
     sequence = state.sequence(parent)
+    if not -1 <= position <= sequence.length:
+        raise ValueError(f"the sequence {parent} has {sequence.length} tokens, not {position} to begin the sequence {child} with")
     state.sequences[child] = sequence.fork(sequence.length if position < 0 else position)
 
 
@@ -250,10 +260,17 @@ def _attention_with_fused_qkv(cache, layer, scale, qkv, output):
 
 @_packed("attention_kv_cache_commit_accepted_token_tree_nodes")
 def _commit(cache, seq_ids, leaves):
+    kept = []
     for seq_id, leaf in zip(seq_ids, leaves, strict=True):
         sequence = cache.sequence(seq_id)
-        step = next(step for step in cache.steps if step.sequence is sequence)
-        sequence.keep([*range(step.begin), *(step.begin + token for token in step.path(leaf))])
+        step = next((step for step in cache.steps if step.sequence is sequence), None)
+        if step is None or step.begin + step.length != sequence.length:
+            raise ValueError(f"the sequence {seq_id} has no tokens of a step that can be committed")
+        if not -1 <= leaf < step.length:
+            raise ValueError(f"the step has {step.length} tokens of the sequence {seq_id}, not {leaf} as a leaf")
+        kept.append((sequence, [*range(step.begin), *(step.begin + token for token in step.path(leaf))]))
+    for sequence, places in kept:
+        sequence.keep(places)
 
 
 @_packed("attention_kv_cache_get_query_positions")
@@ -278,8 +295,13 @@ def _total_length(cache):
 
 @_packed("attention_kv_cache_debug_get_kv")
 def _get_kv(cache, seq_id, begin, end, keys, values):
+    sequence = cache.sequence(seq_id)
+    if not 0 <= begin < end <= sequence.length:
+        raise ValueError(f"the sequence {seq_id} has {sequence.length} tokens, not those from {begin} to {end}")
+    if None in sequence.layers:
+        raise ValueError(f"a layer has no keys and values of the sequence {seq_id}")
     for tensor, part in ((keys, 0), (values, 1)):
-        tensor.copyfrom(_numpy().stack([layer[part][begin:end] for layer in cache.sequence(seq_id).layers]))
+        tensor.copyfrom(_numpy().stack([layer[part][begin:end] for layer in sequence.layers]))
 
 
 # ---- A cache of one sequence, whose layers are caches of their own
@@ -362,6 +384,9 @@ def _override_rows_with_sinks(rows, value, size, num_sinks):
 
 @_packed("attention_kv_cache_array_popn")
 def _pop_rows(caches, count):
+    least = min((rows.count for rows in caches), default=count)
+    if not 0 <= count <= least:
+        raise ValueError(f"a cache has {least} rows, not {count} to remove")
     for rows in caches:
         rows.count -= count
         rows.place = rows.count
@@ -432,11 +457,10 @@ def _clear_parameters():
 
 @_packed("param_array_from_cache")
 def _parameters_of(prefix, count):
-    """The parameters PREFIX_0, PREFIX_1, ...: so many, or as many as there are."""
-    names = [f"{prefix}_{index}" for index in range(len(_parameters) if count < 0 else count)]
-    if count < 0:
-        names = [name for name in names if name in _parameters]
-    return _parameters_by_name(names)
+    """The parameters PREFIX_0, PREFIX_1, ...: so many, or those before the first that is missing."""
+    names = (f"{prefix}_{index}" for index in itertools.count())
+    chosen = itertools.takewhile(_parameters.__contains__, names) if count < 0 else itertools.islice(names, count)
+    return _parameters_by_name(list(chosen))
 
 
 @_packed("param_array_from_cache_by_name")
