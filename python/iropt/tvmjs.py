@@ -10,11 +10,14 @@ _FORMAT = "f32-to-bf16"
 
 
 def _convert_f32_to_bf16(value):
-    """The bits of floats rounded to bfloat16, ties to even, as uint16."""
+    """The bits of floats rounded to bfloat16, ties to even, as uint16. Finite ones stay finite: those beyond the limit become it."""
     import numpy as np
 
     bits = np.ascontiguousarray(value, "float32").view("uint32")
-    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("uint16")
+    size = bits & 0x7FFFFFFF
+    rounding = np.where(size < 0x7F7F0000, 0x7FFF + ((bits >> 16) & 1), 0).astype("uint32")
+    quiet = np.where(size > 0x7F800000, 0x00400000, 0).astype("uint32")  # a NaN may have no other bits in the upper half
+    return (((bits + rounding) | quiet) >> 16).astype("uint16")
 
 
 def _convert_bf16_to_f32(value):
@@ -72,7 +75,7 @@ def dump_ndarray_cache(params, cache_dir, encode_format=_FORMAT, meta_data=None,
     total = 0
     for name, value in {**old, **dict(params.items())}.items():
         dtype = value.dtype if isinstance(value, NDArray) else str(np.asarray(value).dtype)
-        value = np.ascontiguousarray(np.asarray(value))
+        value = np.asarray(value, order="C")
         halved = encode_format == _FORMAT and dtype == "float32"
         data = (_convert_f32_to_bf16(value) if halved else value).tobytes()
         total += len(data)

@@ -185,6 +185,20 @@ def test_parameters_before_the_first_missing_one():
 
 
 @pytest.mark.parametrize("encode", ["raw", "f32-to-bf16"])
+def test_extreme_parameters(encode, tmp_path):
+    limits = np.finfo("float32")
+    nans = np.array([0x7F800001, 0xFF800001, 0x7FFFFFFF, 0xFFFFFFFF], "uint32").view("float32")
+    params = {"limits": np.array([limits.min, limits.max, np.inf, -np.inf, 1.0], "float32"), "nans": nans,
+              "scalar": np.array(2, "float32"), "count": np.array(3, "int64"), "turned": np.arange(6, dtype="float32").reshape(2, 3).T}
+    tvmjs.dump_ndarray_cache(params, str(tmp_path), encode)
+    loaded = {name: value.numpy() for name, value in tvmjs.load_ndarray_cache(str(tmp_path))[0].items()}
+    np.testing.assert_allclose(loaded["limits"], params["limits"], rtol=2 ** -8)
+    assert np.isnan(loaded["nans"]).all()
+    for name in ("scalar", "count", "turned"):
+        np.testing.assert_array_equal(loaded[name], params[name], strict=True)
+
+
+@pytest.mark.parametrize("encode", ["raw", "f32-to-bf16"])
 def test_parameters_in_files(tmp_path, encode):
     params = {"p_0": np.arange(3, dtype="int32"), "p_1": np.array([1.0, 1 / 3, -2e30], "float32")}
     tvmjs.dump_ndarray_cache(params, str(tmp_path), encode, {"about": 1})
