@@ -41,7 +41,8 @@ native.RunValue.parameters = property(_parameters_of_value)
 def _tensor(value):
     """Tensors of other libraries, which share their memory by DLPack."""
     if isinstance(value, (list, tuple)):
-        return type(value)(_tensor(item) for item in value)
+        items = tuple(_tensor(item) for item in value)
+        return value if all(new is old for new, old in zip(items, value)) else items
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__") and not isinstance(value, native.NDArray):
         return native.NDArray._from_dlpack(value)
     return value

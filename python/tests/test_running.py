@@ -1,10 +1,13 @@
 """Running functions on arrays, and comparing modules."""
+import collections
+
 import pytest
 
 import iropt
 from iropt import relax
 from iropt.script import ir as I
 from iropt.script import relax as R
+from iropt.script import tir as T
 
 np = pytest.importorskip("numpy")
 
@@ -48,6 +51,38 @@ def test_tuples_and_numbers():
     total, difference = iropt.run(Module, "main", (a, b))
     np.testing.assert_array_equal(np.asarray(total), a + b)
     np.testing.assert_array_equal(np.asarray(difference), a - b)
+
+
+def test_kinds_of_tuples():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tuple(R.Tensor((2,), "float32"), R.Tensor((2,), "float32"))):
+            return R.add(x[0], x[1])
+
+        @R.function
+        def size(s: R.Shape(["n"])) -> R.Shape(["n"]):
+            n = T.int64()
+            return R.shape([n])
+
+    class Shared:
+        """A tensor of another library."""
+
+        def __init__(self, array):
+            self._array = array
+
+        def __dlpack__(self, **kwargs):
+            return self._array.__dlpack__(**kwargs)
+
+        def __dlpack_device__(self):
+            return self._array.__dlpack_device__()
+
+    Pair = collections.namedtuple("Pair", ("first", "second"))
+    arrays = np.float32([1, 2]), np.float32([3, 5])
+    for items in (arrays, (arrays[0], Shared(arrays[1]))):
+        for value in (items, list(items), Pair(*items), iropt.runtime.ADT(0, items)):
+            np.testing.assert_array_equal(np.asarray(iropt.run(Module, "main", value)), arrays[0] + arrays[1])
+    assert tuple(iropt.run(Module, "size", iropt.runtime.ShapeTuple([4]))) == (4,)
 
 
 def test_semantics_are_compared(module):
