@@ -70,8 +70,9 @@ def optimize(model, output=None, *, level=3, passes=None, check=False, folder=""
     config = outer.config
     if all(config.get(key, -1) < 0 for key in _LIMITS):
         config = {**config, _LIMITS[0]: before._module.constant_limit("onnx"), "relax.count_folded_calls": True}
-    with PassContext(outer.opt_level, outer.required_pass, outer.disabled_pass, outer.instruments, config):
-        after = Pipeline(f"default<O{level}>" if passes is None else passes)(before)
+    with PassContext(outer.opt_level, outer.required_pass, outer.disabled_pass, config=config) as inner:
+        with inner._watched_by(outer.instruments):
+            after = Pipeline(f"default<O{level}>" if passes is None else passes)(before)
     if check:
         check_semantics(before, after, inputs=_FINITE)
     if output is not None:

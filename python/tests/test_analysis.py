@@ -136,3 +136,6 @@ def test_verify_races():
     undecided, = tir.analysis.verify_races(scatter)
     assert undecided.kind == "not decided" and undecided.message.endswith("it depends on values in memory")
     assert undecided.other is None
+    for other in (IRModule({"main": exchange}), exchange.body, 1):
+        with pytest.raises(TypeError, match=f"expected a PrimFunc, not {type(other).__name__}"):
+            tir.analysis.verify_races(other)

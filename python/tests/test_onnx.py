@@ -66,6 +66,25 @@ def test_external_data(tmp_path):
     iropt.onnx.check(_conv_bn(), path)
 
 
+def test_instruments_of_the_context_are_entered_once():
+    events = []
+
+    @iropt.ir.instrument.pass_instrument
+    class Events:
+        def enter_pass_ctx(self):
+            events.append("enter")
+
+        def exit_pass_ctx(self):
+            events.append("exit")
+
+        def run_before_pass(self, mod, info):
+            events.append("pass")
+
+    with iropt.transform.PassContext(instruments=[Events()]):
+        iropt.onnx.optimize(_conv_bn())
+    assert events[0] == "enter" and events[-1] == "exit" and set(events[1:-1]) == {"pass"}
+
+
 def test_check_finds_a_difference():
     model, other = _conv_bn(), _conv_bn()
     assert iropt.onnx.check(model, other) == ""

@@ -1,4 +1,5 @@
 """Passes, and the context that they run in."""
+import contextlib
 import functools
 import itertools
 import threading
@@ -108,6 +109,15 @@ class PassContext:
             self._entered = True
         self._context.override_instruments([_instrument(item) for item in new])
         self._instruments = new
+
+    @contextlib.contextmanager
+    def _watched_by(self, instruments):
+        """Lets the instruments of another context, which do not enter this one, watch its passes."""
+        self._context.set_instruments([_instrument(item) for item in instruments])
+        try:
+            yield
+        finally:
+            self._context.set_instruments([])
 
     def get_tuning_api_database(self):
         """The database that the context was given; nothing uses it."""

@@ -64,6 +64,10 @@ def verify_races(func, max_values=1 << 20, solver_limit=2_000_000):
         max_values: how many values of variables are tried.
         solver_limit: the work of Z3 for a question, in its units; 0: it is not asked.
     """
+    from .function import PrimFunc
+
+    if not isinstance(func, PrimFunc):
+        raise TypeError(f"expected a PrimFunc, not {type(func).__name__}")
     return [RaceFinding(*finding) for finding in native.races(func, max_values, solver_limit)]
 
 
