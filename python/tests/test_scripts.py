@@ -384,7 +384,24 @@ def test_names_of_scripts_exist():
     for prefix, known in ((T, ("Buffer", "axis", "int8x4", "exp", "grid")), (R, ("Tensor", "nn", "add", "output", "dist")),
                           (I, ("ir_module", "vdevice"))):
         assert all(hasattr(prefix, name) for name in known)
-        assert not hasattr(prefix, "no_such_thing")
+        assert not any(hasattr(prefix, name) for name in ("no_such_thing", "f8", "bf32", "float32x0", "int999", "e4m3_float9"))
+    for name in ("Ptr", "void", "buffer_var", "TensorMap", "arg", "func_ret", "If", "SwizzleLayout"):
+        assert repr(getattr(T, name)) == f"T.{name}" and repr(getattr(T, name)(1)) == f"T.{name}(1)"
+    for name in ("emit_te", "ShapeExpr", "TupleGetItem", "If", "emit_with_type", "gpu", "stop_lift_params"):
+        assert repr(getattr(R, name)) == f"R.{name}" and repr(getattr(R, name)(1)) == f"R.{name}(1)"
+    for name in ("e4m3_float8", "e5m2_float8", "float8_e4m3fn", "float4_e2m1fn", "float8_e8m0fnu", "int4", "bfloat16", "bool"):
+        assert tir.Var("x", name).dtype == getattr(T, name)().dtype == str(getattr(T, name)(1).dtype)
+    for name in ("e4m3_float8x4", "float8_e5m2x2", "float4_e2m1fnx2", "uint8x16", "float32xvscalex4"):
+        assert repr(getattr(T, name)) == f"T.{name}" and getattr(T, name)().dtype == tir.Var("x", name).dtype
+    for name, dtype in (("f16", "float16"), ("f32", "float32"), ("i8", "int8"), ("u64", "uint64"), ("bf16", "bfloat16")):
+        assert getattr(T, name)(1).dtype == dtype
+
+    @T.prim_func
+    def main(p: T.Ptr("float32"), x: T.f32, y: T.float8_e4m3fn):
+        q = T.match_buffer(p, (4,), "float32")
+        q[0] = x + T.Cast("float32", y)
+
+    assert [param.dtype for param in main.params] == ["handle", "float32", "e4m3_float8"]
     assert repr(tir.IndexMap.from_func(lambda i: i + i)) == "T.index_map(lambda i0: (i0 + i0,))"
 
 

@@ -93,11 +93,21 @@ for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==",
 setattr(Name, "__neg__", lambda self: Expression(f"(-{_text(self)})"))
 
 
+# Names that the vocabulary of the reader lacks: it shows another name for the same, or TVM has them for builders only.
+_MORE = {
+    "T": ("CallEffectKind", "CommReducer", "ComposeLayout", "Ptr", "SwizzleLayout", "TensorMap", "TileLayout", "arg", "buffer_var",
+          "call_cpacked_lowered", "call_kernel", "call_packed_lowered", "func_name", "func_ret", "void"),
+    "R": ("Else", "If", "SeqExpr", "ShapeExpr", "Then", "TupleGetItem", "arg", "emit", "emit_match_cast", "emit_te",
+          "emit_var_binding", "emit_with_sinfo", "emit_with_ty", "emit_with_type", "ext_dev", "func_name", "func_ret_struct_info",
+          "func_ret_value", "gpu", "hexagon", "linear", "stop_lift_params", "vpi"),
+}
+
+
 @functools.lru_cache(maxsize=None)
 def _of_scripts():
     """The names after prefixes that scripts may have, and the first words of those that have several."""
-    return {".".join(words[:count]) for words in map(lambda name: name.split("."), native.script_names())
-            for count in range(2, len(words) + 1)}
+    names = native.script_names() + [f"{prefix}.{name}" for prefix, names in _MORE.items() for name in names]
+    return {".".join(words[:count]) for words in map(lambda name: name.split("."), names) for count in range(2, len(words) + 1)}
 
 
 def named(prefix, name):

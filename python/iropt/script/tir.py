@@ -1,5 +1,6 @@
 """The prefix T of scripts. Outside of scripts, dtypes make constants: T.int64(3)."""
 from .. import tir as _tir
+from .._core import native
 from . import _functions
 from ._names import Name, named
 
@@ -10,6 +11,10 @@ macro = _functions.macro("T")
 
 _VALUES = ("exp", "floordiv", "floormod", "ceildiv", "truncdiv", "truncmod", "IndexMap", "IterVar", "Var", "if_then_else",
            "Range", "Select", "Cast", "IntImm", "FloatImm")
+# T.f32, T.i8, T.u64, T.bf16
+_SHORT = {f"{kind[0]}{bits}": f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
+_SHORT["bf16"] = "bfloat16"
+del _SHORT["f8"]
 
 
 class _DType(Name):
@@ -51,12 +56,26 @@ def target(config, host=None):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    if name.rstrip("0123456789x") in ("int", "uint", "float", "bfloat") and any(char.isdigit() for char in name):
-        return _DType(name)
-    if name in ("bool", "boolean"):
-        return _DType("bool")
+    dtype = _dtype(name)
+    if dtype is not None:
+        return _DType(dtype)
     value = _expression(name)
     return named("T", name) if value is None else value
+
+
+def _dtype(name):
+    """The dtype of a name, as the reader of scripts has it: all but one have digits; None for other names."""
+    if name in ("bool", "boolean"):
+        return "bool"
+    if not any(char.isdigit() for char in name):
+        return None
+    if name in _SHORT:
+        return _SHORT[name]
+    try:
+        native.dtype_name(name)
+    except ValueError:
+        return None
+    return name
 
 
 def _expression(name):
