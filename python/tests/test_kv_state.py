@@ -248,6 +248,24 @@ def test_objects_and_functions_of_python_in_a_run():
     assert iropt.run(Module, "give", x).numpy().tolist() == [4, 8]
 
 
+def test_what_becomes_what_in_a_run():
+    @I.ir_module
+    class Module:
+        @R.function(pure=False)
+        def main(x: R.Object):
+            return R.call_packed("test.state.see", x, sinfo_args=R.Object())
+
+    seen = []
+    packed.register_func("test.state.see", lambda value: seen.append(value) or value, override=True)
+    values = [1, 2], (1, 2), runtime.ADT(0, [1]), b"ab", np.ones(2), np.float32(1), True, 1, "text"
+    for value in values:
+        iropt.run(Module, "main", value)
+    assert [type(value) for value in seen] == [tuple] * 3 + [iropt.NDArray] * 3 + [int] * 2 + [str]
+    seen.clear()
+    for value in ({"a": 1}, {1}, None, len):
+        assert iropt.run(Module, "main", value) is value and seen[-1] is value
+
+
 def test_packed_functions_write_to_tensors_of_the_caller():
     @I.ir_module
     class Module:
