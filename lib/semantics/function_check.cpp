@@ -202,7 +202,7 @@ void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& 
   }
 }
 
-bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode,
+bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, const CheckMode& mode,
                                  const ToleranceOptions& tolerance, CheckResult& result) const {
   const std::string inputs = fmt::format("with {}", maker_->Describe(trial.recipe));
   // Loops may compute anything where the original overflows, and differences of bounds overflow where these are at the
@@ -264,7 +264,7 @@ bool FunctionCheck::ReadsUninitialized(const Trial& trial, const Run& run_before
   return Repeat(interpreted, run_before).facts.reads_uninitialized;
 }
 
-void FunctionCheck::CompareTrials(const Run& run_before, const Run& run, CheckMode mode,
+void FunctionCheck::CompareTrials(const Run& run_before, const Run& run, const CheckMode& mode,
                                   const ToleranceOptions& tolerance, CheckResult& result) {
   Trials next;
   for (Trial& trial : trials_) {
@@ -302,7 +302,7 @@ bool FunctionCheck::IsRounding(const Trial& trial, const RunOutcome& after, cons
   return true;
 }
 
-void FunctionCheck::CompareExtraTrials(const Run& run_before, const Run& run, CheckMode mode,
+void FunctionCheck::CompareExtraTrials(const Run& run_before, const Run& run, const CheckMode& mode,
                                        const ToleranceOptions& tolerance, CheckResult& result) {
   Trials next;
   for (Trial& trial : extra_trials_) {

@@ -106,16 +106,16 @@ class FunctionCheck {
   // Returns whether compiled loops read elements that have no value, which the interpreter refuses.
   bool ReadsUninitialized(const Trial& trial, const Run& run_before) const;
   // Runs the trials again and compares; the outcomes become the expected ones.
-  void CompareTrials(const Run& run_before, const Run& run, CheckMode mode, const ToleranceOptions& tolerance,
+  void CompareTrials(const Run& run_before, const Run& run, const CheckMode& mode, const ToleranceOptions& tolerance,
                      CheckResult& result);
   // As CompareTrials, as far as there is time. What cannot be compared is dropped without a word.
-  void CompareExtraTrials(const Run& run_before, const Run& run, CheckMode mode, const ToleranceOptions& tolerance,
-                          CheckResult& result);
+  void CompareExtraTrials(const Run& run_before, const Run& run, const CheckMode& mode,
+                          const ToleranceOptions& tolerance, CheckResult& result);
   // The outcome of the trial in another version of the function.
   RunOutcome Repeat(const Trial& trial, const Run& run) const;
   // Compares the outcome of another run with that of the trial. False if it cannot be compared with later ones.
-  bool CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode, const ToleranceOptions& tolerance,
-                    CheckResult& result) const;
+  bool CompareTrial(const Trial& trial, const RunOutcome& after, const CheckMode& mode,
+                    const ToleranceOptions& tolerance, CheckResult& result) const;
 
   bool Selects(InputValues values) const;
 

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "iropt/ir/prefetched_range.h"
+#include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/stack.h"
 

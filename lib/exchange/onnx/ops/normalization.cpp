@@ -2,6 +2,7 @@
 
 #include "iropt/op/ops/normalization.h"
 
+#include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
 #include "iropt/op/ops/create.h"
 #include "iropt/op/ops/reduction.h"
