@@ -256,6 +256,7 @@ Order Analyzer::CompareByFacts(const PrimExpr* a, const PrimExpr* b) const {
 // n * c + d >= 0 with a positive c gives n >= -d / c. Where d is positive n >= -d is used, as in TVM, which leaves the
 // factor out.
 void Analyzer::MarkNonNegative(const PrimExpr* value) {
+  const PrimExpr* size = value;
   std::optional<int64_t> offset = 0;
   while (value->kind == NodeKind::kAdd || value->kind == NodeKind::kSub) {
     const auto* sum = static_cast<const tir::BinaryExpr*>(value);
@@ -271,8 +272,12 @@ void Analyzer::MarkNonNegative(const PrimExpr* value) {
     factor = *AsInt(product->b);
     value = product->a;
   }
+  if (AsInt(value) || !IsIndexType(value->dtype) || *offset == std::numeric_limits<int64_t>::min()) return;
   const auto* var = As<tir::Var>(value);
-  if (!var || !IsIndexType(var->dtype) || *offset == std::numeric_limits<int64_t>::min()) return;
+  if (!var) {
+    bounds_.AddFact(size, {0, IntBound::kPosInf});
+    return ForgetRewrites();
+  }
   const int64_t least = *offset >= 0 ? -*offset : -FloorDivInt(*offset, factor);
   bounds_.SetBound(var, {least, IntBound::kPosInf});
   ForgetRewrites();

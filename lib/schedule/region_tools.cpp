@@ -317,8 +317,8 @@ std::vector<const PrimExpr*> SizesOf(State& state, const Ref* ref, std::span<con
   std::vector<const PrimExpr*> sizes;
   for (const PrimExpr* extent : extents) {
     const PrimExpr* zero = analyzer.make().Const(0, extent->dtype);
-    const bool is_size = analyzer.CanProve(analyzer.make().Binary(NodeKind::kGE, extent, zero));
-    sizes.push_back(is_size ? extent : analyzer.Simplify(analyzer.make().Max(extent, zero)));
+    sizes.push_back(analyzer.CanProveGreaterEqual(extent, 0) ? extent
+                                                             : analyzer.Simplify(analyzer.make().Max(extent, zero)));
   }
   return sizes;
 }

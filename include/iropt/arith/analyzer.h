@@ -66,7 +66,8 @@ class Analyzer {
   // Null if the variable has no value.
   const PrimExpr* ValueOf(const tir::Var* var) const;
 
-  // The value is a size, and so not negative: gives the least value of the variable in it.
+  // The value is a size, and so not negative: gives the least value of the variable in it, or of an expression as it is
+  // written. Not within the scope of a constraint, with which it would end.
   void MarkNonNegative(const PrimExpr* value);
 
   // A condition that holds while the scope lives. Scopes nest. Parts that read memory, which may be written meanwhile,

@@ -110,12 +110,14 @@ TEST_CASE_METHOD(AnalyzerFixture, "sizes are not negative", "[arith]") {
   const tir::Var* m = context_.NewSymVar("m");
   analyzer.MarkNonNegative(make.Add(make.Mul(m, Int(4)), Int(6)));
   CHECK(analyzer.Bound(m).min == -6);
-  // Nothing follows of other forms.
+  // Of other forms only they themselves are known.
   const tir::Var* p = context_.NewSymVar("p");
   const tir::Var* q = context_.NewSymVar("q");
   analyzer.MarkNonNegative(make.Mul(p, Int(-2)));
-  analyzer.MarkNonNegative(make.Add(p, q));
+  analyzer.MarkNonNegative(make.Sub(p, q));
   CHECK(analyzer.Bound(p).min < -1000);
+  CHECK(analyzer.CanProveGreaterEqual(make.Sub(p, q), 0));
+  CHECK_FALSE(analyzer.CanProveGreaterEqual(make.Sub(q, p), 0));
   CHECK(analyzer.Bound(q).min < -1000);
 }
 
