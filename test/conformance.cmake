@@ -10,14 +10,19 @@ iropt_add_conformance(roundtrip roundtrip)
 iropt_add_conformance(well_formed well_formed)
 iropt_add_conformance(pass pass --level=graph)
 iropt_add_conformance(tir_pass pass --level=tir)
+foreach(kind schedule relay_text relay_types relay_pass)
+  iropt_add_conformance(${kind} ${kind})
+endforeach()
 
 # The same of TVM's newest version.
-foreach(kind roundtrip well_formed pass)
+foreach(kind roundtrip well_formed pass schedule dlight)
   iropt_add_conformance(${kind}_0.27 ${kind} --cases cases_0.27)
 endforeach()
 
 # Functions, with what TVM's compiled code computed on recorded inputs.
-iropt_add_conformance(value value -- --ir-run "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ir-run")
+foreach(kind value relay_value)
+  iropt_add_conformance(${kind} ${kind} -- --ir-run "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ir-run")
+endforeach()
 
 # Real models: the one in the repository, and those of the conformance folder.
 add_test(NAME model_example

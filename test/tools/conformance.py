@@ -62,8 +62,10 @@ class SharedRuns:
     def key(args, pipeline):
         return json.dumps([args, pipeline], sort_keys=True)
 
-    def note(self, _, args, text, timeout, pipeline=None):
-        """Records what the checker will ask for."""
+    def note(self, _, args, text, timeout, pipeline=None, *rest, **others):
+        """Records what the checker will ask for, but for runs with files of their own."""
+        if rest or others:
+            return None, "", ""
         self.wanted.setdefault(self.key(args, pipeline), (args, pipeline, timeout, []))[-1].append(text)
         return None, "", ""
 
@@ -84,14 +86,14 @@ class SharedRuns:
                 for begin in range(0, len(texts), self.CASES):
                     pool.submit(self.run_batch, ir_opt, args, pipeline, timeout, texts[begin:begin + self.CASES])
 
-    def run(self, ir_opt, args, text, timeout, pipeline=None):
-        result = self.results.get((self.key(args, pipeline), text))
-        return result or self.run_alone(ir_opt, args, text, timeout, pipeline)
+    def run(self, ir_opt, args, text, timeout, pipeline=None, *rest, **others):
+        result = None if rest or others else self.results.get((self.key(args, pipeline), text))
+        return result or self.run_alone(ir_opt, args, text, timeout, pipeline, *rest, **others)
 
 
 def shares_run(case, kinds, passes):
     """Whether a case is asked for, and succeeds if the tool is right."""
-    if case["kind"] not in kinds or case["kind"] == "value" or (passes and case.get("pass") not in passes):
+    if case["kind"] not in kinds or case["kind"].endswith("value") or (passes and case.get("pass") not in passes):
         return False
     return not case.get("error") and case.get("verdict") is not False
 
