@@ -83,6 +83,8 @@ class CanonicalSimplifier::FormCache {
     Form form;
   };
   LookupMap<std::pair<const PrimExpr*, uint32_t>, Entry> entries;
+  // What remainders became, by dividend, divisor and rounding: a new expression would have no cached form.
+  LookupMap<std::pair<const PrimExpr*, std::pair<int64_t, bool>>, const PrimExpr*> remainders;
 };
 
 CanonicalSimplifier::CanonicalSimplifier(Analyzer& analyzer) : RuleSimplifier(analyzer) {}
@@ -120,12 +122,19 @@ int64_t CanonicalSimplifier::Plus(int64_t a, int64_t b) {
 
 // ---- Back to expressions
 
+const PrimExpr* CanonicalSimplifier::Remainder(const PrimExpr* e, int64_t divisor, bool floor) {
+  const PrimExpr* constant = Constant(divisor, e->dtype);
+  const PrimExpr* made = nullptr;
+  const PrimExpr*& known = forms_ ? forms_->remainders[{e, {divisor, floor}}] : made;
+  if (!known) known = make_.Binary(floor ? NodeKind::kFloorMod : NodeKind::kMod, e, constant);
+  return known;
+}
+
 const PrimExpr* CanonicalSimplifier::Normal(const Split& s, int64_t scale) {
   const DataType dtype = s.index->dtype;
   if (s.scale == 0) return make_.Const(0, dtype);
   const PrimExpr* e = s.index;
-  if (s.upper != kNoUpper)
-    e = make_.Binary(s.floor ? NodeKind::kFloorMod : NodeKind::kMod, e, Constant(s.upper, dtype));
+  if (s.upper != kNoUpper) e = Remainder(e, s.upper, s.floor);
   if (s.lower != 1) e = make_.Binary(s.floor ? NodeKind::kFloorDiv : NodeKind::kDiv, e, Constant(s.lower, dtype));
   scale = Scale(s.scale, scale);
   return scale == 1 ? e : make_.Mul(e, Constant(scale, dtype));
@@ -360,8 +369,7 @@ CanonicalSimplifier::Split CanonicalSimplifier::DivideSplit(Split s, int64_t div
     if (s.upper != kNoUpper && s.upper % lower != 0) {
       // Truncated remainders may be negative, but then are closer to zero than the divisor.
       if (s.upper <= lower) return ToSplit(make_.Const(0, s.index->dtype));
-      s.index =
-          make_.Binary(floor ? NodeKind::kFloorMod : NodeKind::kMod, s.index, make_.Const(s.upper, s.index->dtype));
+      s.index = Remainder(s.index, s.upper, floor);
       s.upper = kNoUpper;
     }
     s.scale = 1;
@@ -394,9 +402,7 @@ CanonicalSimplifier::Split CanonicalSimplifier::ModuloSplit(Split s, int64_t div
       return s;
     }
     if (s.upper % upper == 0) {
-      const PrimExpr* reduced =
-          make_.Binary(floor ? NodeKind::kFloorMod : NodeKind::kMod, s.index, make_.Const(upper, s.index->dtype));
-      Split updated = ToSplit(Visit(reduced));
+      Split updated = ToSplit(Visit(Remainder(s.index, upper, floor)));
       if (s.lower != 1) updated = DivideSplit(updated, s.lower, floor);
       updated.scale = Scale(updated.scale, s.scale);
       return updated;
@@ -437,10 +443,8 @@ CanonicalSimplifier::Form CanonicalSimplifier::DivideSum(const Sum& sum, int64_t
     return {std::move(multiples)};
   }
   // The quotient of a remainder below the divisor is 0.
-  const Order order = CompareWith(remainder, divisor);
-  if (order != Order::kLess || !analyzer_.CanProveGreaterEqual(remainder, 0)) {
+  if (CompareWith(remainder, divisor) != Order::kLess || !analyzer_.CanProveGreaterEqual(remainder, 0))
     AddTo(multiples, DivideSplit(ToSplit(remainder), divisor, floor), 1);
-  }
   return {std::move(multiples)};
 }
 

@@ -23,7 +23,9 @@ constexpr int kMaxAtomDepth = 3;
 
 class Polynomial::Expander {
  public:
-  Expander(Polynomial& result, int depth) : result_(result), depth_(depth) {}
+  // With a divisor, the result is equal up to its multiples.
+  Expander(Polynomial& result, int depth, const PrimExpr* divisor = nullptr)
+      : result_(result), depth_(depth), divisor_(divisor) {}
 
   // Adds the expression times `scale` to `terms`. False if it is too big.
   bool Add(const PrimExpr* e, int64_t scale, Terms& terms) {
@@ -44,6 +46,8 @@ class Polynomial::Expander {
           return Add(binary->a, scale, a) && Add(binary->b, 1, b) && AddProducts(a, b, terms);
         }
         default: {
+          const bool is_remainder = e->kind == NodeKind::kFloorMod || e->kind == NodeKind::kMod;
+          if (divisor_ && is_remainder && DeepEqual(binary->b, divisor_)) return Add(binary->a, scale, terms);
           const auto atom = AtomOf(e);
           return atom && AddTerm({*atom}, 1, scale, terms);
         }
@@ -103,6 +107,7 @@ class Polynomial::Expander {
 
   Polynomial& result_;
   const int depth_;
+  const PrimExpr* const divisor_;
   size_t nodes_ = 0;
 };
 
@@ -113,6 +118,19 @@ std::optional<Polynomial> Polynomial::Difference(const PrimExpr* a, const PrimEx
   if (!expander.Add(a, 1, terms) || !expander.Add(b, -1, terms)) return std::nullopt;
   result.terms_ = std::move(terms);
   return result;
+}
+
+bool Polynomial::IsMultiple(const PrimExpr* e, const PrimExpr* divisor) {
+  Polynomial atoms;
+  Terms terms;
+  Terms factor;
+  if (!Expander(atoms, 0, divisor).Add(e, 1, terms) || !Expander(atoms, 0).Add(divisor, 1, factor)) return false;
+  if (factor.size() != 1) return false;
+  const auto& [monomial, scale] = *factor.begin();
+  return std::ranges::all_of(terms, [&](const auto& term) {
+    // The remainder of the least integer by -1 does not exist.
+    return std::ranges::includes(term.first, monomial) && (scale == -1 || term.second % scale == 0);
+  });
 }
 
 std::optional<int64_t> Polynomial::AsConstant() const {

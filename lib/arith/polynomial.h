@@ -18,6 +18,10 @@ class Polynomial {
   // expressions, because big ones are given up early.
   static std::optional<Polynomial> Difference(const PrimExpr* a, const PrimExpr* b);
 
+  // Whether the expression is a multiple of the divisor: each product has its factors once remainders by the divisor
+  // are replaced by what they are remainders of. Linear in the expressions, as Difference.
+  static bool IsMultiple(const PrimExpr* e, const PrimExpr* divisor);
+
   // The value of a polynomial without atoms.
   std::optional<int64_t> AsConstant() const;
   // The sum as an expression of this dtype, terms in order of first occurrence of their atoms.

@@ -268,6 +268,9 @@ bool RuleSimplifier::Holds(const RewriteRule& rule, uint16_t index, const RuleMa
   if (!a) return false;
   if (term.kind == NodeKind::kEQ) {
     const PrimExpr* b = BuildTerm(rule, term.child[1], match, dtype, make_);
+    // Simplifying a remainder asks for the remainders within it: nested ones would take exponential time.
+    const auto* remainder = As<tir::FloorMod>(a);
+    if (remainder && b && IsInt(b, 0)) return Polynomial::IsMultiple(remainder->a, remainder->b);
     return b && analyzer_.CanProveEqual(a, b);
   }
   const auto bound = EvalTerm(rule, term.child[1], match);

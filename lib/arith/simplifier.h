@@ -154,6 +154,7 @@ class CanonicalSimplifier : public RuleSimplifier {
   Split ModuloSplit(Split split, int64_t divisor, bool floor);
   Split WithMode(Split split, bool floor);
 
+  const PrimExpr* Remainder(const PrimExpr* e, int64_t divisor, bool floor);
   const PrimExpr* Normal(const Form& form);
   const PrimExpr* Normal(const Split& split, int64_t scale = 1);
   const PrimExpr* Normal(const Sum& sum);

@@ -173,6 +173,11 @@ TEST_CASE_METHOD(SimplifyFixture, "canonical forms", "[arith]") {
   CHECK(Simple(make.Sub(make.Add(n, m), n)) == "m");
   CHECK(Simple(make.FloorDiv(make.Mul(n, Int(4)), Int(4))) == "n");
   CHECK(Simple(make.FloorMod(make.Mul(n, Int(4)), Int(2))) == "0");
+  // Remainders of one divisor are what they are remainders of, up to its multiples: (k + (m * n - k) % n) % n.
+  const auto by_n = [&](const PrimExpr* e) { return make.FloorMod(e, n); };
+  CHECK(Simple(by_n(make.Add(k, by_n(make.Sub(make.Mul(m, n), k))))) == "0");
+  CHECK(Simple(by_n(make.Add(make.Add(by_n(make.Sub(m, k)), k), by_n(make.Sub(Int(0), m))))) == "0");
+  CHECK(Simple(by_n(make.Add(k, by_n(make.Sub(Int(1), k))))) != "0");
   CHECK(Simple(make.Mul(make.Add(n, m), Int(3))) == "(n * 3) + (m * 3)");
   CHECK(Simple(make.Add(make.Add(n, Int(1)), n)) == "(n * 2) + 1");
   CHECK(Simple(make.FloorDiv(make.Add(make.Mul(n, Int(8)), Int(3)), Int(4))) == "n * 2");
