@@ -41,10 +41,7 @@ class ScopeDetector : public tir::StmtExprVisitor {
     VisitStmt(func.body);
 
     BufferScopes result;
-    for (auto [buffer, scope] : found_) {
-      if (StorageScope::Of(buffer->scope()).rank == StorageRank::kGlobal) scope = CommonAncestor(scope, block_idx_);
-      result.try_emplace(buffer, scope->stmt);
-    }
+    for (const auto& [buffer, scope] : found_) result.try_emplace(buffer, scope->stmt);
     return result;
   }
 
@@ -53,10 +50,8 @@ class ScopeDetector : public tir::StmtExprVisitor {
 
   void VisitFor(const tir::For* loop) override {
     const Scope* outer = Enter(loop);
-    if (loop->thread_binding && ThreadTag::Of(loop->thread_binding->thread_tag).rank == ThreadRank::kBlock)
-      block_idx_ = CommonAncestor(block_idx_, current_);
     loops_.try_emplace(loop->loop_var, current_);
-    StmtExprVisitor::VisitFor(loop);
+    WithinKernel(loop->thread_binding, [&] { StmtExprVisitor::VisitFor(loop); });
     loops_.erase(loop->loop_var);
     current_ = outer;
   }
@@ -76,11 +71,9 @@ class ScopeDetector : public tir::StmtExprVisitor {
   }
 
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* axis = As<tir::IterVar>(stmt->node);
-    if (axis && stmt->attr_key == attr::kThreadExtent && ThreadTag::Of(axis->thread_tag).rank == ThreadRank::kBlock)
-      block_idx_ = CommonAncestor(block_idx_, current_);
     VisitExpr(stmt->value);
-    VisitStmt(stmt->body);
+    const auto* axis = stmt->attr_key == attr::kThreadExtent ? As<tir::IterVar>(stmt->node) : nullptr;
+    WithinKernel(axis, [&] { VisitStmt(stmt->body); });
   }
 
   void VisitBufferLoad(const tir::BufferLoad* load) override {
@@ -108,10 +101,21 @@ class ScopeDetector : public tir::StmtExprVisitor {
     return outer;
   }
 
+  // Visits what is within the thread, which begins a kernel if it is the outermost one of blockIdx.
+  template <class F>
+  void WithinKernel(const tir::IterVar* thread, const F& visit) {
+    const bool begins = !kernel_ && thread && ThreadTag::Of(thread->thread_tag).rank == ThreadRank::kBlock;
+    if (begins) kernel_ = current_;
+    visit();
+    if (begins) kernel_ = nullptr;
+  }
+
   void Access(const tir::Buffer* buffer) { Access(buffer, current_); }
   void Access(const tir::Buffer* buffer, const Scope* scope) {
     by_pointer_.try_emplace(buffer->data, buffer);
     if (matched_.contains(buffer)) return;
+    if (kernel_ && StorageScope::Of(buffer->scope()).rank == StorageRank::kGlobal)
+      scope = CommonAncestor(scope, kernel_);
     const Scope*& found = found_[buffer];
     found = CommonAncestor(found, scope);
   }
@@ -164,7 +168,7 @@ class ScopeDetector : public tir::StmtExprVisitor {
 
   std::deque<Scope> scopes_;
   const Scope* current_ = nullptr;
-  const Scope* block_idx_ = nullptr;  // around all loops over blockIdx
+  const Scope* kernel_ = nullptr;  // of the outermost loop over blockIdx around the visited statement
   // Looked up; the order in which found_ is iterated does not matter.
   LookupMap<const tir::Var*, const Scope*> loops_;
   LookupMap<const tir::Var*, const tir::Buffer*> by_pointer_;

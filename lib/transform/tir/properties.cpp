@@ -5,7 +5,6 @@
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "transform/tir/dtypes/dtype_set.h"
-#include "transform/tir/expr/unsafe_expr.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt::properties {
@@ -97,11 +96,6 @@ bool BreaksNoBF16Arithmetic(const Node& node) {
 bool BreaksNoLikely(const Node& node) {
   const auto* call = As<tir::Call>(&node);
   return call != nullptr && IsOp(call->op, op::kTirLikely);
-}
-
-bool BreaksSafeSelects(const Node& node) {
-  const auto* select = As<tir::Select>(&node);
-  return select != nullptr && IsUnsafeSelect(*select);
 }
 
 }  // namespace
