@@ -101,7 +101,8 @@ std::optional<InverseOfIterMap> InverseIterMap(std::span<const PrimExpr* const> 
     const IterMark* mark = rewriter.MarkOf(var);
     const PrimExpr* from_zero = mark ? inverter.ValueOf(mark) : nullptr;
     if (!from_zero && !IsInt(range.extent, 1)) return false;
-    inverse.values[var] = from_zero ? analyzer.make().Add(range.min, from_zero) : range.min;
+    inverse.values[var] =
+        from_zero ? analyzer.make().Add(range.min, analyzer.make().Cast(var->dtype, from_zero)) : range.min;
     return true;
   });
   if (!is_complete) return std::nullopt;

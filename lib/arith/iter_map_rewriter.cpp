@@ -139,7 +139,14 @@ IterSum IterMapRewriter::Visit(const PrimExpr* expr) {
     const auto* binary = IsIndexType(expr->dtype) ? As<tir::BinaryExpr>(expr) : nullptr;
     switch (expr->kind) {
       case NodeKind::kPrimVar:
-      case NodeKind::kSizeVar: return VisitVar(static_cast<const tir::Var*>(expr));
+      case NodeKind::kSizeVar: return VisitVar(static_cast<const tir::Var*>(expr), expr);
+      case NodeKind::kCast: {
+        const auto* var = As<tir::Var>(static_cast<const tir::Cast*>(expr)->value);
+        const bool widens = var && IsIndexType(var->dtype) && IsIndexType(expr->dtype) && iters_.contains(var) &&
+                            expr->dtype.bits > var->dtype.bits;
+        if (!widens) break;
+        return VisitVar(var, expr);
+      }
       case NodeKind::kAdd:
       case NodeKind::kSub:
         if (!binary) break;
@@ -163,20 +170,23 @@ IterSum IterMapRewriter::Visit(const PrimExpr* expr) {
   });
 }
 
-IterSum IterMapRewriter::VisitVar(const tir::Var* var) {
+IterSum IterMapRewriter::VisitVar(const tir::Var* var, const PrimExpr* value) {
   const auto* iter = iters_.Find(var);
-  if (!iter) return {{}, var};
-  if (const auto* known = vars_.Find(var)) return *known;
+  if (!iter) return {{}, value};
+  const DataType dtype = value->dtype;
+  // An iterator has one type.
+  if (const auto* known = vars_.Find(var)) return known->base->dtype == dtype ? *known : Fail(value);
   const auto* constrained = constrained_.Find(var);
   const tir::Range& range = !constrained ? *iter : *constrained;
-  const PrimExpr* one = make().Const(1, var->dtype);
-  IterSum sum = {{}, range.min, /*has_iters=*/true};
-  if (!options_.simplify_trivial_iterators || !IsInt(range.extent, 1)) {
-    const PrimExpr* from_zero = IsInt(range.min, 0) ? var : make().Sub(var, range.min);
+  const PrimExpr* min = make().Cast(dtype, range.min);
+  const PrimExpr* extent = make().Cast(dtype, range.extent);
+  const PrimExpr* one = make().Const(1, dtype);
+  IterSum sum = {{}, min, /*has_iters=*/true};
+  if (!options_.simplify_trivial_iterators || !IsInt(extent, 1)) {
     IterMark& mark = marks_.emplace_back();
-    mark.expr = from_zero;
-    mark.extent = range.extent;
-    sum.args.push_back({&mark, one, range.extent, one});
+    mark.expr = IsInt(min, 0) ? value : make().Sub(value, min);
+    mark.extent = extent;
+    sum.args.push_back({&mark, one, extent, one});
   }
   return vars_[var] = sum;
 }

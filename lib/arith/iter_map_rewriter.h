@@ -82,7 +82,8 @@ class IterMapRewriter {
 
   std::optional<IterSum> RewriteOne(const PrimExpr* expr);
   IterSum Visit(const PrimExpr* expr);
-  IterSum VisitVar(const tir::Var* var);
+  // The iterator as it is written: the variable, or a cast of it to a wider type.
+  IterSum VisitVar(const tir::Var* var, const PrimExpr* value);
   IterSum VisitProduct(const tir::BinaryExpr& expr);
   IterSum VisitQuotient(const tir::BinaryExpr& expr, bool is_mod);
   IterSum Divide(IterSplit split, const PrimExpr* base, const PrimExpr* divisor);

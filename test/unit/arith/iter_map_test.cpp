@@ -219,6 +219,26 @@ TEST_CASE_METHOD(IterMaps, "the values of iterators from those of indices") {
   CHECK(invert({make.Sub(Int(63), i), j, Int(7)}));
 }
 
+TEST_CASE_METHOD(IterMaps, "iterators may be cast to a wider type") {
+  const tir::Var* n = context_.NewSymVar("n", DataType::Int(32));
+  iters.insert_or_assign(n, tir::Range(make.Const(0, n->dtype), make.Const(8, n->dtype)));
+  Iterate(j, 0, 4);
+  const PrimExpr* wide = make.Cast(DataType::Int(64), n);
+  const auto are_independent = [&](std::vector<const PrimExpr*> values) {
+    return AreIndependentIterMaps(values, iters, nullptr, analyzer);
+  };
+  CHECK(are_independent({wide, j}));
+  CHECK(are_independent({Fuse(j, 8, wide)}));
+  // It is one iterator in both types.
+  CHECK_FALSE(are_independent({wide, n}));
+  const std::vector<const PrimExpr*> outputs = {context_.NewSymVar("a")};
+  const PrimExpr* index = Fuse(j, 8, wide);
+  const auto found = InverseIterMap(std::span(&index, 1), outputs, iters, analyzer);
+  REQUIRE(found);
+  CHECK(found->at(n)->dtype == n->dtype);
+  CHECK(analyzer.CanProveEqual(found->at(j), make.FloorDiv(outputs[0], Int(8))));
+}
+
 TEST_CASE_METHOD(IterMaps, "random maps have inverses") {
   std::mt19937 random(21);
   const tir::Var* outputs[] = {context_.NewSymVar("a"), context_.NewSymVar("b"), context_.NewSymVar("c")};
