@@ -44,6 +44,7 @@ class Arithmetic {
   llvm::Value* IntToFloat(llvm::Value* value, DataType from, DataType to);
 
   llvm::Value* FloatIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<llvm::Value*> args);
+  llvm::Value* FloatFunction(OpId id, llvm::Value* x);
   llvm::Value* IntIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<llvm::Value*> args);
   llvm::Value* AnyIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<llvm::Value*> args,
                             llvm::ArrayRef<DataType> arg_dtypes);

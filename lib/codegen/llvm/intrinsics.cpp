@@ -4,6 +4,7 @@
 #include <array>
 
 #include "arithmetic.h"
+#include "float_functions.h"
 #include "iropt/op/intrinsic_ids.h"
 
 namespace iropt::codegen {
@@ -148,11 +149,24 @@ llvm::Value* Arithmetic::AnyIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<ll
   }
 }
 
+// The functions that are computed by vectors. Null for other ones, and for other types than float32.
+llvm::Value* Arithmetic::FloatFunction(OpId id, llvm::Value* x) {
+  if (!x->getType()->getScalarType()->isFloatTy()) return nullptr;
+  switch (id) {
+    case op::kTirErf: return EmitErf(b(), x);
+    case op::kTirExp: return EmitExp(b(), x);
+    case op::kTirExp2: return EmitExp2(b(), x);
+    case op::kTirTanh: return EmitTanh(b(), x);
+    default: return nullptr;
+  }
+}
+
 llvm::Value* Arithmetic::FloatIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<llvm::Value*> args) {
   const Row& row = *FindRow(id);
   llvm::Type* type = args[0]->getType();
   const auto one = [&] { return llvm::ConstantFP::get(type, 1.0); };
-  llvm::Value* value = nullptr;
+  llvm::Value* value = FloatFunction(id, args[0]);
+  if (value) return dtype.bits >= 32 ? value : frame_.types().RoundTo(value, dtype);
   if (row.group == Group::kLlvm) {
     value = b().CreateIntrinsic(row.intrinsic, {type}, args);
   } else if (row.group == Group::kLibrary) {
@@ -162,7 +176,9 @@ llvm::Value* Arithmetic::FloatIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<
   } else if (id == op::kTirRsqrt) {
     value = b().CreateFDiv(one(), b().CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, args[0]));
   } else if (id == op::kTirSigmoid) {
-    llvm::Value* power = b().CreateUnaryIntrinsic(llvm::Intrinsic::exp, b().CreateFNeg(args[0]));
+    llvm::Value* negative = b().CreateFNeg(args[0]);
+    llvm::Value* power = FloatFunction(op::kTirExp, negative);
+    if (!power) power = b().CreateUnaryIntrinsic(llvm::Intrinsic::exp, negative);
     value = b().CreateFDiv(one(), b().CreateFAdd(one(), power));
   } else if (id == op::kTirFmod) {
     value = b().CreateFRem(args[0], args[1]);
