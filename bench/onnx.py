@@ -20,11 +20,14 @@ sys.path.append(sys.path.pop(0))
 try:
     import numpy as np
     import onnx
-    from onnx import TensorProto, helper, numpy_helper
+    from onnx import TensorProto
 except ImportError:
     if sys.executable == "/usr/bin/python3":
         raise
     os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+
+from onnx_graph import Graph
+from transformers import heads_of, rms_norm
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OPTIMIZE = """
@@ -33,69 +36,6 @@ const [, input, output] = process.argv;
 ort.InferenceSession.create(input, {graphOptimizationLevel: "basic", optimizedModelFilePath: output, logSeverityLevel: 3})
     .catch((error) => { console.error(String(error)); process.exit(1); });
 """
-
-
-class Graph:
-    """The nodes and weights of a model while it is made."""
-
-    def __init__(self, weights=None):
-        self.nodes = []
-        self.initializers = []
-        self.weights = weights  # the file for weights, which is sparse; None: they are in the model
-        self.size = 0
-
-    def add(self, kind, inputs, output=None, **attributes):
-        output = output or f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, inputs, [output], name=f"node{len(self.nodes)}", **attributes))
-        return output
-
-    def constant(self, array):
-        self.initializers.append(numpy_helper.from_array(array, f"c{len(self.initializers)}"))
-        return self.initializers[-1].name
-
-    def weight(self, shape):
-        """A tensor of zeros in the file, of random numbers in the model."""
-        if self.weights is None:
-            values = np.random.default_rng(len(self.initializers)).standard_normal(shape, dtype=np.float32)
-            return self.constant(values * np.float32(0.05))
-        tensor = TensorProto(name=f"c{len(self.initializers)}", data_type=TensorProto.FLOAT, dims=shape,
-                             data_location=TensorProto.EXTERNAL)
-        length = 4 * int(np.prod(shape))
-        for key, value in (("location", os.path.basename(self.weights)), ("offset", self.size), ("length", length)):
-            tensor.external_data.add(key=key, value=str(value))
-        self.size += length
-        self.initializers.append(tensor)
-        return tensor.name
-
-    def save(self, path, inputs, output):
-        values = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
-        result = helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
-        graph = helper.make_graph(self.nodes, "bench", values, [result], self.initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-        with open(path, "wb") as f:
-            f.write(model.SerializeToString())
-        if self.weights is not None:
-            with open(self.weights, "wb") as f:
-                f.truncate(self.size)
-
-
-def rms_norm(g, x, size):
-    square = g.add("Pow", [x, g.constant(np.float32(2))])
-    mean = g.add("ReduceMean", [square], axes=[-1], keepdims=1)
-    root = g.add("Sqrt", [g.add("Add", [mean, g.constant(np.float32(1e-5))])])
-    return g.add("Mul", [g.add("Div", [x, root]), g.weight([size])])
-
-
-def heads_of(g, x, heads, size):
-    """The shape is computed from that of the operand, as exporters do."""
-    shape = g.add("Shape", [x])
-    parts = []
-    for i in range(2):
-        dim = g.add("Gather", [shape, g.constant(np.int64(i))], axis=0)
-        parts.append(g.add("Unsqueeze", [dim, g.constant(np.array([0]))]))
-    parts += [g.constant(np.array([heads])), g.constant(np.array([size]))]
-    split = g.add("Reshape", [x, g.add("Concat", parts, axis=0)])
-    return g.add("Transpose", [split], perm=[0, 2, 1, 3])
 
 
 def decoder(path, layers, size=4096, inner=11008, heads=32, vocabulary=32000):
@@ -115,7 +55,7 @@ def decoder(path, layers, size=4096, inner=11008, heads=32, vocabulary=32000):
         swish = g.add("Mul", [gate, g.add("Sigmoid", [gate])])
         x = g.add("Add", [x, g.add("MatMul", [g.add("Mul", [swish, up]), g.weight([inner, size])])])
     g.add("MatMul", [rms_norm(g, x, size), g.weight([size, vocabulary])], "logits")
-    g.save(path, [("tokens", TensorProto.INT64, ["batch", "sequence"])], "logits")
+    g.save(path, [("tokens", TensorProto.INT64, ["batch", "sequence"])], ["logits"])
 
 
 def convolution(g, x, channels, inputs, kernel, stride=1, relu=True):
@@ -145,7 +85,7 @@ def resnet50(path):
             channels = 4 * width
     x = g.add("Flatten", [g.add("GlobalAveragePool", [x])], axis=1)
     g.add("Gemm", [x, g.weight([1000, channels]), g.weight([1000])], "scores", transB=1)
-    g.save(path, [("image", TensorProto.FLOAT, [1, 3, 224, 224])], "scores")
+    g.save(path, [("image", TensorProto.FLOAT, [1, 3, 224, 224])], ["scores"])
 
 
 # A process of its own measures: what a process has when it starts another counts for that, too.
