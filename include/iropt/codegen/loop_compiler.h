@@ -9,9 +9,9 @@
 //
 // Compiled code has the semantics of the interpreter (iropt/eval/tir/prim_func.h), with these differences:
 // multiplications and additions of float32 and float64 may be contracted (FMA). Mathematical functions are those of the
-// C library in the precision of the dtype. Reads of uninitialized elements are not detected. The result of an
-// out-of-range conversion to an integer is unspecified. Of the steps, only the iterations of while loops are limited,
-// which alone can be endless.
+// C library in the precision of the dtype, but for polynomials for some of float32, whose last bit may differ. Reads of
+// uninitialized elements are not detected. The result of an out-of-range conversion to an integer is unspecified. Of
+// the steps, only the iterations of while loops are limited, which alone can be endless.
 #pragma once
 
 #include <cstddef>

@@ -69,7 +69,7 @@ llvm::Value* ExprEmitter::EmitVectorNode(const PrimExpr* expr) {
       if (op->id == op::kTirReinterpret || !Arithmetic::IsIntrinsic(op->id, call->args.size())) return nullptr;
       const bool same =
           std::ranges::all_of(call->args, [&](const PrimExpr* arg) { return arg->dtype.lanes == expr->dtype.lanes; });
-      return same && IsSafe(expr) ? EmitNode(expr, kAll) : nullptr;
+      return same ? EmitNode(expr, kAll) : nullptr;
     }
     case NodeKind::kAnd:
     case NodeKind::kOr: return IsSafe(To<tir::BinaryExpr>(expr)->b) ? EmitNode(expr, kAll) : nullptr;

@@ -66,9 +66,11 @@ Result<Module> LowerScheduledLoops(Module module, PassContext context, CompilerI
   if (std::ranges::none_of(scheduled, std::identity())) return module;
   Module part = module;
   part.Filter(scheduled);
-  // The last tiles, which are smaller, run apart in modules of all versions.
-  if (!context.SetConfig("tir.LoopPartition.partition_const_loop", true, compiler.diagnostics()))
-    return Failure{ErrorCode::Internal};
+  // The last tiles, which are smaller, run apart in modules of all versions, and functions that the loop compiler has
+  // for vectors are vectors.
+  for (const std::string_view key : {"tir.LoopPartition.partition_const_loop", "tir.vectorize_all_functions"}) {
+    if (!context.SetConfig(key, true, compiler.diagnostics())) return Failure{ErrorCode::Internal};
+  }
   IROPT_ASSIGN_OR_RETURN(const Module lowered, RunPasses("tir.lower", std::move(part), context, compiler));
   for (const ModuleEntry& entry : lowered.functions()) module.Set(entry.var, entry.func, entry.storage);
   return module;

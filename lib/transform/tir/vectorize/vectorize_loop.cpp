@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "configs/tir.enable_buffer_level_predication.h"
+#include "configs/tir.vectorize_all_functions.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
@@ -59,13 +60,19 @@ const tir::Stmt* MakeSerial(const tir::Stmt* visited, Workspace& workspace) {
   return serial;
 }
 
+std::optional<bool> PredicateOption(const OptionValue& value) {
+  if (const bool* set = value.as_bool()) return *set;
+  if (const int64_t* set = value.as_int()) return *set != 0;
+  return std::nullopt;
+}
+
 class LoopVectorizer : public tir::StmtExprMutator {
  public:
-  LoopVectorizer(const Attr* target, std::optional<bool> predicate_accesses, Workspace& workspace,
-                 DiagnosticEngine& diagnostics)
+  LoopVectorizer(const Attr* target, const PassContext& context, Workspace& workspace, DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
-        predicate_accesses_(predicate_accesses),
+        predicate_accesses_(PredicateOption(context.Config(config::tir::enable_buffer_level_predication))),
+        all_functions_(context.Config(config::tir::vectorize_all_functions)),
         scalable_(HasScalableVectors(target)) {}
 
  protected:
@@ -94,8 +101,9 @@ class LoopVectorizer : public tir::StmtExprMutator {
       body =
           tir::Substitute(body, {{loop->loop_var, arith::PrimBuilder(workspace()).Add(loop->min, lane)}}, workspace());
     }
-    Vectorizer vectorizer(lane, loop->extent, predicate_accesses_.value_or(scalable_.value_or(false)), workspace(),
-                          diagnostics_);
+    const Vectorizer::Options options{.predicate_accesses = predicate_accesses_.value_or(scalable_.value_or(false)),
+                                      .all_functions = all_functions_};
+    Vectorizer vectorizer(lane, loop->extent, options, workspace(), diagnostics_);
     return vectorizer.VisitStmt(body);
   }
 
@@ -111,6 +119,7 @@ class LoopVectorizer : public tir::StmtExprMutator {
  private:
   DiagnosticEngine& diagnostics_;
   const std::optional<bool> predicate_accesses_;  // nothing: by target
+  const bool all_functions_;
   std::optional<bool> scalable_;
 };
 
@@ -127,26 +136,19 @@ class VectorizeSkipper : public tir::StmtExprMutator {
   }
 };
 
-std::optional<bool> PredicateOption(const OptionValue& value) {
-  if (const bool* set = value.as_bool()) return *set;
-  if (const int64_t* set = value.as_int()) return *set != 0;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Pass CreateVectorizeLoop(const PassOptions& options) {
-  return CreateBodyPass(
-      options.info(), {},
-      [enable = *pass_options::VectorizeLoop(options).enable_vectorize](const PrimFunc& func,
-                                                                        FunctionPassContext& context) {
-        Workspace& workspace = context.workspace();
-        if (!enable) return VectorizeSkipper(workspace).VisitStmt(func.body);
-        const auto predicate = PredicateOption(context.context().Config(config::tir::enable_buffer_level_predication));
-        const Attr* own = func.attrs->Find(attr::kTarget);
-        return LoopVectorizer(own ? own : context.context().target, predicate, workspace, context.diagnostics())
-            .VisitStmt(func.body);
-      });
+  return CreateBodyPass(options.info(), {},
+                        [enable = *pass_options::VectorizeLoop(options).enable_vectorize](
+                            const PrimFunc& func, FunctionPassContext& context) {
+                          Workspace& workspace = context.workspace();
+                          if (!enable) return VectorizeSkipper(workspace).VisitStmt(func.body);
+                          const Attr* own = func.attrs->Find(attr::kTarget);
+                          return LoopVectorizer(own ? own : context.context().target, context.context(), workspace,
+                                                context.diagnostics())
+                              .VisitStmt(func.body);
+                        });
 }
 
 }  // namespace iropt

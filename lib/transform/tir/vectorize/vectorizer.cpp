@@ -93,12 +93,12 @@ class LaneMemory : public tir::StmtExprMutator {
 
 }  // namespace
 
-Vectorizer::Vectorizer(const tir::Var* var, const PrimExpr* extent, bool predicate_accesses, Workspace& workspace,
+Vectorizer::Vectorizer(const tir::Var* var, const PrimExpr* extent, const Options& options, Workspace& workspace,
                        DiagnosticEngine& diagnostics)
     : StmtExprMutator(workspace, tir::kRewriteBuffers),
       var_(var),
       extent_(extent),
-      predicate_accesses_(predicate_accesses),
+      options_(options),
       diagnostics_(diagnostics),
       analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {
   ramp_ = make().Ramp(make().Const(0, var->dtype), make().Const(1, var->dtype), extent);
@@ -243,7 +243,25 @@ const PrimExpr* Vectorizer::VisitSelect(const tir::Select* expr) {
 const PrimExpr* Vectorizer::VisitCast(const tir::Cast* expr) {
   const PrimExpr* value = VisitExpr(expr->value);
   if (value == expr->value) return expr;
+  if (const auto* ramp = As<tir::Ramp>(value)) {
+    if (const PrimExpr* wide = WidenRamp(*ramp, expr->dtype)) return wide;
+  }
   return workspace().New<tir::Cast>(expr->dtype.with_lanes(value->dtype.lanes), value);
+}
+
+// The ramp of wider integers, which is an index that loads a vector, while a conversion of a ramp is not. Null if it
+// may wrap around.
+const PrimExpr* Vectorizer::WidenRamp(const tir::Ramp& ramp, DataType dtype) const {
+  const int64_t* base = arith::AsInt(ramp.base);
+  const int64_t* stride = arith::AsInt(ramp.stride);
+  const DataType narrow = ramp.base->dtype;
+  if (!base || !stride || !narrow.is_int() || !dtype.is_int() || dtype.bits < narrow.bits || ramp.dtype.lanes < 1)
+    return nullptr;
+  int64_t last = 0;
+  if (__builtin_mul_overflow(*stride, ramp.dtype.lanes - 1, &last) || __builtin_add_overflow(last, *base, &last))
+    return nullptr;
+  if (narrow.bits < 64 && (last >> (narrow.bits - 1)) != (last < 0 ? -1 : 0)) return nullptr;
+  return make().Ramp(make().Const(*base, dtype), make().Const(*stride, dtype), ramp.lanes);
 }
 
 const PrimExpr* Vectorizer::VisitCall(const tir::Call* call) {
@@ -255,8 +273,9 @@ const PrimExpr* Vectorizer::VisitCall(const tir::Call* call) {
     return workspace().New<tir::Call>(call->dtype.with_lanes(value->dtype.lanes), call->op, make().Operands(args));
   }
   const auto* op = As<Op>(call->op);
-  const bool is_vectorizable = op && IntrinsicOf(op) && IntrinsicOf(op)->vectorizable && !call->dtype.is_scalable();
-  return is_vectorizable ? VisitVectorCall(*call) : VisitScalarCall(*call);
+  const bool is_more = options_.all_functions && (IsOp(op, op::kTirErf) || IsOp(op, op::kTirRsqrt));
+  const bool is_vectorizable = op && IntrinsicOf(op) && (IntrinsicOf(op)->vectorizable || is_more);
+  return is_vectorizable && !call->dtype.is_scalable() ? VisitVectorCall(*call) : VisitScalarCall(*call);
 }
 
 // One condition for all lanes.
@@ -443,7 +462,7 @@ const tir::Stmt* Vectorizer::VisitIfThenElse(const tir::IfThenElse* stmt) {
   need_scalar_ = false;
   copy.then_case = VisitStmt(stmt->then_case);
   if (stmt->else_case) copy.else_case = VisitStmt(stmt->else_case);
-  if (predicate_accesses_ && IsVector(copy.condition) && !copy.else_case) {
+  if (options_.predicate_accesses && IsVector(copy.condition) && !copy.else_case) {
     if (const tir::Stmt* predicated = PredicateAccesses(copy.then_case, copy.condition, workspace())) return predicated;
   }
   if (scalar_condition || IsVector(copy.condition)) return Scalarize(stmt);

@@ -15,9 +15,12 @@ namespace iropt {
 // One object for each loop.
 class Vectorizer : public tir::StmtExprMutator {
  public:
-  // The variable runs from 0; `extent` is a constant greater than 1, or a multiple of T.vscale(). With
-  // `predicate_accesses`, a condition i < n around accesses becomes a predicate of these.
-  Vectorizer(const tir::Var* var, const PrimExpr* extent, bool predicate_accesses, Workspace& workspace,
+  struct Options {
+    bool predicate_accesses = false;  // a condition i < n around accesses becomes a predicate of these
+    bool all_functions = false;       // also erf and rsqrt of vectors
+  };
+  // The variable runs from 0; `extent` is a constant greater than 1, or a multiple of T.vscale().
+  Vectorizer(const tir::Var* var, const PrimExpr* extent, const Options& options, Workspace& workspace,
              DiagnosticEngine& diagnostics);
 
   const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override;
@@ -57,6 +60,7 @@ class Vectorizer : public tir::StmtExprMutator {
   void Error(const Node& at, const std::string& message);
 
   const PrimExpr* VisitSum(const tir::BinaryExpr& expr);
+  const PrimExpr* WidenRamp(const tir::Ramp& ramp, DataType dtype) const;
   const PrimExpr* VisitIf(const tir::Call& call);
   const PrimExpr* VisitScalarCall(const tir::Call& call);
   const PrimExpr* VisitVectorCall(const tir::Call& call);
@@ -74,7 +78,7 @@ class Vectorizer : public tir::StmtExprMutator {
 
   const tir::Var* var_;
   const PrimExpr* extent_;
-  const bool predicate_accesses_;
+  const Options options_;
   DiagnosticEngine& diagnostics_;
   arith::Analyzer analyzer_;
   const PrimExpr* ramp_;  // all values of the variable
