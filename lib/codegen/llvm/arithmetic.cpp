@@ -19,7 +19,7 @@ void Arithmetic::FailIfAny(llvm::Value* condition, std::string_view what) {
 // ---- Arithmetic
 
 llvm::Value* Arithmetic::Binary(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* b2, OperandFacts facts) {
-  if (dtype.is_floating()) return FloatBinary(kind, dtype, a, b2);
+  if (dtype.is_floating()) return FloatBinary(kind, dtype, a, b2, facts.in_any_order);
   const bool is_signed = dtype.is_int();
   const bool nsw = facts.fits && is_signed;
   const bool nuw = facts.fits && (!is_signed || facts.nonnegative);
@@ -35,10 +35,13 @@ llvm::Value* Arithmetic::Binary(NodeKind kind, DataType dtype, llvm::Value* a, l
   }
 }
 
-llvm::Value* Arithmetic::FloatBinary(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* c) {
+llvm::Value* Arithmetic::FloatBinary(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* c, bool in_any_order) {
   llvm::IRBuilder<>::FastMathFlagGuard guard(b());
   llvm::FastMathFlags flags;
   flags.setAllowContract(dtype.bits >= 32);
+  in_any_order = in_any_order && dtype.bits >= 32;
+  flags.setAllowReassoc(in_any_order && kind == NodeKind::kAdd);
+  flags.setNoSignedZeros(in_any_order && kind != NodeKind::kAdd);
   b().setFastMathFlags(flags);
   llvm::Value* value = nullptr;
   switch (kind) {
@@ -49,9 +52,13 @@ llvm::Value* Arithmetic::FloatBinary(NodeKind kind, DataType dtype, llvm::Value*
     case NodeKind::kMod: value = b().CreateFRem(a, c); break;
     case NodeKind::kFloorDiv: return FloorDivide(dtype, a, c);
     case NodeKind::kFloorMod: value = FloorModFloat(a, c); break;
-    // If an operand is NaN, the result is the second operand.
-    case NodeKind::kMin: return b().CreateSelect(b().CreateFCmpOLT(a, c), a, c);
-    default: return b().CreateSelect(b().CreateFCmpOGT(a, c), a, c);
+    // If an operand is NaN, the result is the second operand; in any order, it is NaN.
+    case NodeKind::kMin:
+      if (in_any_order) return b().CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, c);
+      return b().CreateSelect(b().CreateFCmpOLT(a, c), a, c);
+    default:
+      if (in_any_order) return b().CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, c);
+      return b().CreateSelect(b().CreateFCmpOGT(a, c), a, c);
   }
   return dtype.bits >= 32 ? value : frame_.types().RoundTo(value, dtype);
 }

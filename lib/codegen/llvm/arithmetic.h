@@ -8,10 +8,11 @@
 
 namespace iropt::codegen {
 
-// Facts about an integer operation, from IndexRanges.
+// Facts about an operation, those of integers from IndexRanges.
 struct OperandFacts {
-  bool nonnegative = false;  // both operands, as values of their dtype
-  bool fits = false;         // the result is in the range of the dtype
+  bool nonnegative = false;   // both operands, as values of their dtype
+  bool fits = false;          // the result is in the range of the dtype
+  bool in_any_order = false;  // a step of a reduction whose steps may be made in any order
 };
 
 class Arithmetic {
@@ -36,7 +37,7 @@ class Arithmetic {
   llvm::Value* AnyLane(llvm::Value* condition);
   void FailIfAny(llvm::Value* condition, std::string_view what);
 
-  llvm::Value* FloatBinary(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* b);
+  llvm::Value* FloatBinary(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* b, bool in_any_order = false);
   llvm::Value* FloorDivide(DataType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* FloorModFloat(llvm::Value* a, llvm::Value* b);
   llvm::Value* Division(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* b, OperandFacts facts);

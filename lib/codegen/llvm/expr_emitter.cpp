@@ -152,6 +152,7 @@ llvm::Value* ExprEmitter::EmitBinary(const tir::BinaryExpr& expr, int lane) {
     facts.nonnegative = ranges_.Of(expr.a).min >= 0 && ranges_.Of(expr.b).min >= 0;
     facts.fits = ranges_.Fits(expr);
   }
+  facts.in_any_order = &expr == in_any_order;
   return arithmetic_.Binary(expr.kind, expr.a->dtype, a, b, facts);
 }
 

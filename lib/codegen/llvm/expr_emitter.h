@@ -34,7 +34,8 @@ class ExprEmitter {
   FunctionTable& functions() { return functions_; }
   Arithmetic& arithmetic() { return arithmetic_; }
   BufferEmitter& buffers() { return buffers_; }
-  int thread_axes = 0;  // the number of enclosing thread axes that run as plain loops
+  int thread_axes = 0;                     // the number of enclosing thread axes that run as plain loops
+  const PrimExpr* in_any_order = nullptr;  // the step of a reduction whose steps may be made in any order
 
   llvm::Value* Emit(const PrimExpr* expr, int lane = kAll);
   // The value as a 64-bit integer.

@@ -7,6 +7,8 @@
 #include "block_parts.h"
 #include "iropt/ir/assertion.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/structural.h"
+#include "iropt/ir/tir/loop_hints.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/op/assert_message.h"
 #include "iropt/op/intrinsic_ids.h"
@@ -23,6 +25,18 @@ constexpr uint64_t kSmallAllocation = 4096;
 constexpr uint64_t kStackBytes = 8192;
 // A large number in all formats of floats.
 constexpr uint8_t kStackPattern = 0x5a;
+
+// Returns whether the statement adds to the element that it stores, or makes it a maximum or minimum.
+bool Accumulates(const tir::BufferStore& store) {
+  const NodeKind kind = store.value->kind;
+  if (kind != NodeKind::kAdd && kind != NodeKind::kMax && kind != NodeKind::kMin) return false;
+  const auto* binary = static_cast<const tir::BinaryExpr*>(store.value);
+  const auto is_element = [&](const PrimExpr* operand) {
+    const auto* load = As<tir::BufferLoad>(operand);
+    return load && load->buffer == store.buffer && DeepEqual(load->indices, store.indices);
+  };
+  return is_element(binary->a) || is_element(binary->b);
+}
 
 }  // namespace
 
@@ -47,7 +61,10 @@ void StmtEmitter::EmitNode(const tir::Stmt* stmt) {
     case NodeKind::kBufferStore: {
       const auto* store = To<tir::BufferStore>(stmt);
       // A store of T.undef() has no effect.
-      if (!CallOf(store->value, op::kTirUndef)) exprs_.buffers().EmitStore(*store);
+      if (CallOf(store->value, op::kTirUndef)) return;
+      exprs_.in_any_order = in_any_order_ && Accumulates(*store) ? store->value : nullptr;
+      exprs_.buffers().EmitStore(*store);
+      exprs_.in_any_order = nullptr;
       return;
     }
     case NodeKind::kBufferRealize: return EmitRealize(*To<tir::BufferRealize>(stmt));
@@ -93,7 +110,10 @@ void StmtEmitter::EmitAttr(const tir::AttrStmt& attr) {
   // These alias a buffer to another, and number threads by several variables. All other attributes are hints.
   if (IsUnknownAttribute(attr))
     return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));
+  const bool outer = in_any_order_;
+  in_any_order_ = outer || attr.attr_key == attr::kAnyOrder;
   Emit(attr.body);
+  in_any_order_ = outer;
 }
 
 void StmtEmitter::EmitAssert(const tir::AssertStmt& assertion) {

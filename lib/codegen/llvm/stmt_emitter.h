@@ -66,6 +66,7 @@ class StmtEmitter {
   llvm::Value* result_ = nullptr;
   uint64_t stack_bytes_ = 0;
   bool in_parallel_ = false;
+  bool in_any_order_ = false;
   ThreadPlan plan_;
   LoopEmitter loops_;
   ReductionInit inits_;

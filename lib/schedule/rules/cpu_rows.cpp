@@ -1,13 +1,23 @@
-// Reductions of rows, whose fastest axis is reduced: softmax, norms, products of a matrix and a vector.
+// Reductions of rows, whose fastest axis is reduced: softmax, norms, products of a matrix and a vector. The code
+// generator makes vectors of long rows, whatever their length is:
 //
-//   for i, k in T.grid(8, 1024):                 for i in T.parallel(8):
-//       B[i] = B[i] + A[i, k]          -->           for k_0 in range(32):
-//                                                        for k_1 in T.unroll(2), k_2 in T.vectorized(16):
-//                                                            B_rf[i, k_1 * 16 + k_2] += A[i, k_0 * 32 + ...]
-//                                                    for k_1 in range(32): B[i] = B[i] + B_rf[i, k_1]
+//   for i, k in T.grid(8, n):                    for i in T.parallel(8):
+//       B[i] = B[i] + A[i, k]          -->           B_local[i] = 0
+//                                                    for k in T.serial(n, annotations={"pragma_any_order": 1}):
+//                                                        B_local[i] = B_local[i] + A[i, k]
+//                                                    B[i] = B_local[i]
+//
+// Short ones, which vectors divide, have vectors of accumulators:
+//
+//   for i, k in T.grid(8, 64):                   for i in T.parallel(8):
+//       B[i] = B[i] + A[i, k]          -->           for k_0 in range(4):
+//                                                        for k_1 in T.vectorized(16):
+//                                                            B_rf[i, k_1] += A[i, k_0 * 16 + k_1]
+//                                                    for k_1 in range(16): B[i] = B[i] + B_rf[i, k_1]
 #include <algorithm>
 
 #include "cpu_blocks.h"
+#include "iropt/ir/tir/loop_hints.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {
@@ -29,6 +39,14 @@ std::optional<RowVectors> ChooseRowVectors(int64_t extent, int64_t most_lanes) {
   return RowVectors{vectors, lanes};
 }
 
+// Returns whether neighbours along the axis are neighbours in memory.
+bool IsContiguous(const Operand& operand) {
+  const List<const PrimExpr*> shape = operand.buffer->shape;
+  return operand.form == Operand::Form::kContiguous ||
+         std::all_of(shape.begin() + static_cast<std::ptrdiff_t>(operand.vector_dim) + 1, shape.end(),
+                     [](const PrimExpr* extent) { return arith::IsInt(extent, 1); });
+}
+
 // Returns whether the block reads vectors along the axis, or scalars, and stores to one element for all values of the
 // axis.
 bool ReducesRows(const tir::Block& block, const tir::Var* axis) {
@@ -41,10 +59,32 @@ bool ReducesRows(const tir::Block& block, const tir::Var* axis) {
   bool has_vectors = false;
   for (const tir::BufferLoad* load : found.loads) {
     const auto operand = OperandOf(*load, axis);
-    if (!operand || operand->form == Operand::Form::kStrided || operand->period > 0) return false;
-    has_vectors = has_vectors || operand->form == Operand::Form::kContiguous;
+    if (!operand || operand->period > 0) return false;
+    if (operand->form == Operand::Form::kUniform) continue;
+    if (!IsContiguous(*operand)) return false;
+    has_vectors = true;
   }
   return has_vectors;
+}
+
+// The loop over all rows, which run in parallel.
+Name ParallelRows(RuleSchedule& sch, const Name& block, size_t spatial) {
+  const Names outer = sch.GetLoops(block, spatial);
+  Name rows =
+      spatial > 1 ? sch.Fuse({{outer.begin(), outer.begin() + static_cast<std::ptrdiff_t>(spatial)}}) : outer[0];
+  sch.Parallel({rows});
+  return rows;
+}
+
+// Each row is summed in any order.
+void ScheduleLongRows(RuleSchedule& sch, const Name& block, size_t spatial, size_t reduced) {
+  if (spatial > 0) {
+    const Name copy = sch.CacheWrite({block, 0, "local"});
+    sch.ReverseComputeAt({copy, ParallelRows(sch, block, spatial)});
+  }
+  const Names loops = sch.GetLoops(block, reduced + (spatial > 0 ? 1 : 0));
+  sch.Annotate({loops.back(), attr::kAnyOrder, 1});
+  sch.DecomposeReduction({block, loops[loops.size() - reduced]});
 }
 
 }  // namespace
@@ -54,21 +94,23 @@ bool ScheduleRows(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& fact
   const size_t reduced = info.CountTrailing(AxisKind::kReduction);
   if (reduced == 0 || spatial + reduced != info.axes.size()) return false;
   const tir::Block& block = sch.Block(info.block);
+  if (!ReducesRows(block, info.axes.back().var)) return false;
+  constexpr int64_t kLong = 8, kShortest = 2;  // vectors
+  const int64_t full_lanes = facts.LanesOf(block.writes[0]->buffer->dtype);
   const auto extent = ConstExtent(info.axes.back().extent);
-  if (!extent || !ReducesRows(block, info.axes.back().var)) return false;
-  const auto row = ChooseRowVectors(*extent, facts.LanesOf(block.writes[0]->buffer->dtype));
-  if (!row) return false;
+  const auto row = extent && *extent < kLong * full_lanes ? ChooseRowVectors(*extent, full_lanes) : std::nullopt;
+  if (!row) {
+    if (extent && *extent < kShortest * full_lanes) return false;
+    ScheduleLongRows(sch, info.block, spatial, reduced);
+    return true;
+  }
   const auto rank = static_cast<int64_t>(block.writes[0]->buffer->shape.size());
   const Names loops = sch.GetLoops(info.block, info.axes.size());
   const Names parts = sch.Split({loops.back(), {std::nullopt, row->vectors * row->lanes}});
   const Name sums = sch.RFactor({parts[1], rank});
   size_t depth = 0;
   if (spatial > 0) {
-    const Names outer = sch.GetLoops(info.block, spatial);
-    const Name rows =
-        spatial > 1 ? sch.Fuse({{outer.begin(), outer.begin() + static_cast<std::ptrdiff_t>(spatial)}}) : outer[0];
-    sch.Parallel({rows});
-    sch.ComputeAt({sums, rows});
+    sch.ComputeAt({sums, ParallelRows(sch, info.block, spatial)});
     sch.SetScope({sums, 0, "local"});
     depth = 1;
   }
