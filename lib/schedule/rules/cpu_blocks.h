@@ -21,6 +21,7 @@ struct Operand {
   int64_t period = 0;      // uniform for so many values of the axis, as in groups of channels; 0: for all
   bool has_rows = false;   // depends on the axis of the rows
   bool is_weight = false;  // has the axis of the vectors, and no other data parallel one
+  uint64_t axes = 0;       // a bit for each of the first data parallel axes that it depends on
 };
 
 // Nothing if lanes are neither next to each other nor in a dimension of their own.

@@ -62,7 +62,7 @@ bool IsPacked(const Operand& operand, const TiledBlock& tiled, bool is_free) {
   if (operand.form == Operand::Form::kUniform || operand.period > 0) return false;
   if (operand.form == Operand::Form::kStrided || (is_free && operand.is_weight) || tiled.is_padded) return true;
   const bool is_wide = *tiled.extents[tiled.vector_loop()] > tiled.tile.width();
-  return operand.is_weight && is_wide && ReadsOfWeights(tiled) >= kManyReads;
+  return operand.is_weight && is_wide && ReadsOf(tiled, operand) >= kManyReads;
 }
 
 void ScheduleCopy(RuleSchedule& sch, const Name& copy, const Operand& operand, const TiledBlock& tiled) {
@@ -174,7 +174,8 @@ TileLoops SplitLoops(RuleSchedule& sch, const TiledBlock& tiled, const Names& lo
   const bool has_tail = tiled.tile.rows > 1 && (!num_rows || *num_rows % tiled.tile.rows != 0);
   // Weights stay in a cache while all rows are computed. The loop over rows is the last one where it ends with fewer
   // rows: lowering makes the last tile apart.
-  const bool has_panels_first = std::ranges::any_of(tiled.operands, &Operand::is_weight) != tiled.turns_loops;
+  const bool has_weights = std::ranges::any_of(tiled.operands, &Operand::is_weight);
+  const bool has_panels_first = tiled.is_padded || has_weights != tiled.turns_loops;
   if (has_panels_first)
     result.outer.insert(result.outer.begin(), parts[0]);
   else if (has_tail)
@@ -282,7 +283,7 @@ void ScheduleTile(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& fu
 bool NeedsCopies(const TiledBlock& tiled, const PrimFunc& func) {
   return std::ranges::any_of(tiled.operands, [&](const Operand& operand) {
     if (operand.form != Operand::Form::kStrided) return false;
-    return !operand.is_weight || (!IsLayoutFree(func, operand.buffer) && ReadsOfWeights(tiled) < kManyReads);
+    return !operand.is_weight || (!IsLayoutFree(func, operand.buffer) && ReadsOf(tiled, operand) < kManyReads);
   });
 }
 

@@ -13,6 +13,10 @@ namespace iropt::schedule {
 
 namespace {
 
+constexpr size_t kMostAxes = 64;
+// Taken for a number of rows that is not known.
+constexpr int64_t kManyRows = 1024;
+
 // The cost of a multiplication and addition in cycles, of a processor that does two of them and two loads in each, and
 // takes four cycles for one. What has no rows is often not in the first cache.
 double CostOf(const Tile& tile, const std::vector<Operand>& operands) {
@@ -42,7 +46,7 @@ double CostOfRows(const Tile& tile, int64_t num_rows, const std::vector<Operand>
 // Of the tiles with such vectors. Where the number of rows is not known, the conditions on rows remain in the loop of
 // the reduction of the last tile, so that there are few rows.
 Tile ChooseTile(const TiledBlock& tiled, int64_t extent, int64_t lanes, const CpuFacts& facts) {
-  constexpr int64_t kManyRows = 1024, kRowsOfUnknown = 4;
+  constexpr int64_t kRowsOfUnknown = 4;
   const int64_t num_vectors = extent / lanes;
   const auto row_loop = tiled.row_loop();
   const auto known_rows = row_loop ? tiled.extents[*row_loop] : std::optional<int64_t>(1);
@@ -103,6 +107,7 @@ std::optional<std::vector<Operand>> OperandsOf(const tir::Block& block, const st
     operand->has_rows = row_axis && uses(row_axis);
     operand->is_weight = operand->form != Operand::Form::kUniform && operand->period == 0 &&
                          std::none_of(spatial.begin(), spatial.end() - 1, uses);
+    for (size_t i = 0; i < spatial.size() && i < kMostAxes; ++i) operand->axes |= uint64_t{uses(spatial[i])} << i;
     operands.push_back(*operand);
   }
   return operands;
@@ -110,12 +115,15 @@ std::optional<std::vector<Operand>> OperandsOf(const tir::Block& block, const st
 
 }  // namespace
 
-int64_t ReadsOfWeights(const TiledBlock& tiled) {
+int64_t ReadsOf(const TiledBlock& tiled, const Operand& operand) {
+  // Where a model does not say how many rows there are, matrices that it makes of its inputs have many.
+  const int64_t unknown = operand.is_weight ? 1 : kManyRows;
   int64_t reads = 1;
-  for (const size_t i : tiled.spatial) {
-    if (i == tiled.vector_loop()) continue;
-    const int64_t per_tile = tiled.row_loop() == i ? tiled.tile.rows : 1;
-    reads *= std::max<int64_t>(tiled.extents[i].value_or(1) / per_tile, 1);
+  for (size_t i = 0; i < tiled.spatial.size() && i < kMostAxes; ++i) {
+    const size_t loop = tiled.spatial[i];
+    if (loop == tiled.vector_loop() || ((operand.axes >> i) & 1) != 0) continue;
+    const int64_t per_tile = tiled.row_loop() == loop ? tiled.tile.rows : 1;
+    reads *= std::max<int64_t>(tiled.extents[loop].value_or(unknown) / per_tile, 1);
   }
   return reads;
 }
@@ -134,10 +142,12 @@ std::optional<int64_t> ProductOf(const TiledBlock& tiled, const std::vector<size
 int64_t ChooseChunk(const TiledBlock& tiled, int64_t bytes) {
   constexpr int64_t kSmallWeights = 1 << 17, kMostResults = 1 << 15, kMostOfChunk = 1 << 14, kShortest = 16;
   const int64_t row_bytes = tiled.tile.width() * bytes;
-  const bool has_weights = std::ranges::any_of(tiled.operands, &Operand::is_weight);
+  const auto weight = std::ranges::find_if(tiled.operands, &Operand::is_weight);
+  const bool has_weights = weight != tiled.operands.end();
+  const int64_t reads = has_weights ? ReadsOf(tiled, *weight) : 0;
   const auto results = ProductOf(tiled, {tiled.spatial.begin(), tiled.spatial.end() - 1});
   const auto steps = ProductOf(tiled, tiled.reduction);
-  if (!has_weights || tiled.is_padded || !results || !steps || ReadsOfWeights(tiled) < 2) return 0;
+  if (!has_weights || tiled.is_padded || !results || !steps || reads < 2) return 0;
   if (*steps < kSmallWeights / row_bytes || *results > kMostResults / row_bytes) return 0;
   const int64_t last = *tiled.extents[tiled.reduction.back()];
   int64_t chunk = std::min(last, std::max(kMostOfChunk / row_bytes, kShortest));
@@ -188,13 +198,14 @@ bool HasValueBehindEnd(const PrimExpr* expr, const tir::Var* axis) {
   return !divides && has_value(both->a) && has_value(both->b);
 }
 
-// Returns whether vectors may have lanes after the end of their axis: all operands of vectors are weights, which are
-// copied to a layout with room for them, and the result has a value where they are zero.
+// Returns whether vectors may have lanes after the end of their axis: all operands of vectors are weights, or other
+// ones without rows, which are copied to a layout with room for them, and the result has a value where they are zero.
 bool MayPad(const TiledBlock& tiled, const tir::Block& block, const tir::Var* axis, const PrimFunc& func) {
   if (!HasValueBehindEnd(To<tir::BufferStore>(block.body)->value, axis)) return false;
   return std::ranges::all_of(tiled.operands, [&](const Operand& operand) {
     if (operand.form == Operand::Form::kUniform) return operand.period == 0;
-    return operand.is_weight && (IsLayoutFree(func, operand.buffer) || ReadsOfWeights(tiled) >= kManyReads);
+    const bool is_free = operand.is_weight && IsLayoutFree(func, operand.buffer);
+    return !operand.has_rows && operand.period == 0 && (is_free || ReadsOf(tiled, operand) >= kManyReads);
   });
 }
 
@@ -237,20 +248,24 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
       return std::nullopt;
     }
   }
-  if (spatial.empty() || tiled.reduction.empty() || !tiled.extents[tiled.vector_loop()]) return std::nullopt;
+  if (spatial.empty() || tiled.reduction.empty()) return std::nullopt;
   const tir::Block& block = sch.Block(info.block);
   auto operands = OperandsOf(block, spatial);
   if (!operands) return std::nullopt;
   tiled.operands = *std::move(operands);
   // In a tile, no operand may change with the period.
-  int64_t extent = *tiled.extents[tiled.vector_loop()];
+  constexpr int64_t kVectorsOfUnknown = 4;
+  const int64_t full_lanes = facts.LanesOf(block.writes[0]->buffer->dtype);
+  const bool is_known = tiled.extents[tiled.vector_loop()].has_value();
+  int64_t extent = tiled.extents[tiled.vector_loop()].value_or(kVectorsOfUnknown * full_lanes);
   if (extent <= 0) return std::nullopt;
   for (const Operand& operand : tiled.operands) extent = std::gcd(extent, operand.period > 0 ? operand.period : extent);
-  const int64_t full_lanes = facts.LanesOf(block.writes[0]->buffer->dtype);
   int64_t lanes = LanesFor(extent, full_lanes);
-  if (const auto padded =
-          MayPad(tiled, block, spatial.back(), func) ? PaddedExtent(extent, lanes, full_lanes) : std::nullopt) {
-    tiled.is_padded = true;
+  const bool may_pad = MayPad(tiled, block, spatial.back(), func);
+  if (!is_known && (!may_pad || lanes < kFewestLanes)) return std::nullopt;
+  const auto padded = may_pad && is_known ? PaddedExtent(extent, lanes, full_lanes) : std::nullopt;
+  tiled.is_padded = padded || !is_known;
+  if (padded) {
     extent = *padded;
     lanes = full_lanes;
   }

@@ -48,8 +48,9 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
 
 // Returns whether the buffer is a parameter that may get another layout at compile time.
 bool IsLayoutFree(const PrimFunc& func, const tir::Buffer* buffer);
-// Returns how often each element of a weight is read: once for each tile of rows, as far as their number is known.
-int64_t ReadsOfWeights(const TiledBlock& tiled);
+// Returns how often each element of an operand without rows is read: once for each tile of rows and each value of other
+// axes that it does not depend on.
+int64_t ReadsOf(const TiledBlock& tiled, const Operand& operand);
 // Copying a weight in each call is worth it if it is read so often: what is not copied is read in steps of rows, which
 // no prefetcher follows from page to page, or reduced by rows, which takes several times as long.
 inline constexpr int64_t kManyReads = 4;
