@@ -6,14 +6,15 @@
 
 Makes the models of transformers.py, with random weights. Runs `ir-run -O3 -loops=compile` and, with DIR, the folder of the
 package onnxruntime-node, that at its level `all`, by turns, and compares their results. Printed are the least times of a call
-in milliseconds, and what passes and compilation take without a cache. With --kernels, the times of kernels in the fastest call
-and what share of the processor's peak a call reaches, which a loop of multiply-adds measures, in one thread. --small is quick.
+in milliseconds, and what passes and compilation take without a cache. With --kernels, the times of kernels in the fastest call,
+in one thread, and what share they reach of the most that a loop of multiply-adds does and a copy. --small is quick.
 Needs Python's onnx (python3-onnx).
 """
 import argparse
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -59,42 +60,70 @@ const TYPES = {float32: Float32Array, int64: BigInt64Array};
   console.log(JSON.stringify({time: Math.min(...times), shapes}));
 })().catch((error) => { console.error(String(error)); process.exit(1); });
 """
-PEAK = """
+LIMITS = """
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 typedef float Vector __attribute__((vector_size(4 * LANES)));
-static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * t.tv_nsec; }
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return 1e9 * t.tv_sec + t.tv_nsec; }
 int main(int argc, char** argv) {
-  enum { SUMS = 12, STEPS = 1 << 22 };
+  enum { SUMS = 12, STEPS = 1 << 18, BYTES = 1 << 26 };
   Vector sum[SUMS];
   for (int i = 0; i < SUMS; ++i) sum[i] = (Vector){0} + (float)argc;
   const Vector factor = (Vector){0} + 0.5f * (float)argc;
-  double least = 1e9;
-  for (int round = 0; round < 5; ++round) {
+  char *from = malloc(BYTES), *to = malloc(BYTES);
+  memset(from, argc, BYTES);
+  double add_time = 1e18, copy_time = 1e18;
+  for (int round = 0; round < 60; ++round) {
     const double begin = now();
-    for (int step = 0; step < STEPS; ++step) {
+    for (int step = 0; step < STEPS; ++step)
       for (int i = 0; i < SUMS; ++i) sum[i] = sum[i] * factor + factor;
-      asm volatile("" : "+v"(sum[0]));
-    }
-    const double time = now() - begin;
-    if (time < least) least = time;
+    const double middle = now();
+    memcpy(to, from, BYTES);
+    const double end = now();
+    if (middle - begin < add_time) add_time = middle - begin;
+    if (end - middle < copy_time) copy_time = end - middle;
   }
   for (int i = 1; i < SUMS; ++i) sum[0] += sum[i];
-  fprintf(stderr, "%f", (double)sum[0][0]);
-  printf("%g", (double)SUMS * STEPS * LANES / least);
+  fprintf(stderr, "%f %d", (double)sum[0][0], to[BYTES / 2]);
+  printf("%g %g", (double)SUMS * STEPS * LANES / add_time, 2.0 * BYTES / copy_time);
 }
 """
 
 
-def peak(folder):
-    """The multiply-adds of float32 in a second that one core makes."""
+def vector_feature():
     with open("/proc/cpuinfo", encoding="ascii") as info:
-        lanes = 16 if " avx512f " in info.read() else 8
-    source, program = os.path.join(folder, "peak.c"), os.path.join(folder, "peak")
+        return "avx512f" if " avx512f " in info.read() else "avx2"
+
+
+def machine_limits(folder):
+    """The multiply-adds of float32 in a nanosecond that one core makes, and the bytes that it copies (read and written)."""
+    source, program = os.path.join(folder, "limits.c"), os.path.join(folder, "limits")
     with open(source, "w", encoding="ascii") as file:
-        file.write(PEAK)
+        file.write(LIMITS)
+    lanes = 16 if vector_feature() == "avx512f" else 8
     run(["cc", "-O3", "-march=native", f"-DLANES={lanes}", "-ffp-contract=fast", source, "-o", program])
-    return float(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
+    text = subprocess.run(["taskset", "-c", "0", program], check=True, capture_output=True, text=True).stdout
+    return [float(number) for number in text.split()]
+
+
+def work_of_kernels(text):
+    """By the name of a scheduled PrimFunc: its multiply-adds, and the bytes of its buffers. Unknown sizes count as 1."""
+    work = {}
+    for part in text.split("    def ")[1:]:
+        name, signature = part[: part.index("(")], part[: part.index("\n")]
+        size_of = {"float32": 4, "int64": 8, "int32": 4, "float16": 2, "bool": 1}
+        buffers = re.findall(r'T\.Buffer\(\((.*?)\), "(\w+)"\)', signature)
+        total = sum(math.prod(map(int, re.findall(r"\b(\d+)\b", dims.replace("int64", "")))) * size_of.get(dtype, 4)
+                    for dims, dtype in buffers)
+        products = 0
+        for block in part.split('with T.block("')[1:]:
+            if block[: block.index('"')].endswith("_update"):
+                axes = re.findall(r"T\.axis\.(?:spatial|reduce)\((?:T\.int64\()?(\d+)", block[: block.index("T.reads")])
+                products += math.prod(map(int, axes))
+        work[name] = (products, total)
+    return work
 
 
 class Model:
@@ -166,14 +195,23 @@ def measure(name, options, folder):
 
 def show_kernels(name, options, folder):
     model = Model(name, options, folder)
-    metrics = json.loads(run([options.ir_opt, f"-O{options.level}", "-metrics=json", model.path, "-o", os.devnull]))
-    work = metrics["metrics"]["total"]["multiply_adds"]
-    most = peak(folder)
-    least = model.time([], range(1))["min_ms"]
-    print(f"{name}: {work / 1e6:.0f} million multiply-adds, {work / most * 1e3:.2f} ms at the peak of {most / 1e9:.1f} in a "
-          f"nanosecond, {least:.2f} ms measured")
-    text = model.run([f"-repeat={options.repeat}", "-time"], range(1))
-    print(text)
+    products, copied = machine_limits(folder)
+    scheduled = os.path.join(folder, "scheduled.ir")
+    run([options.ir_opt, f"-O{options.level}", f"-target=llvm -mattr=+{vector_feature()}", model.path, "-o", scheduled])
+    with open(scheduled, encoding="utf-8") as file:
+        work = work_of_kernels(file.read())
+    text = min((model.run([f"-repeat={options.repeat}", "-warmup=2", "-time"], range(1)) for _ in range(options.rounds)),
+               key=lambda text: float(re.search(r"([0-9.]+) +100.0 +total", text).group(1)))
+    print(f"{name}: one core makes {products:.1f} multiply-adds in a nanosecond at most and copies {copied:.1f} bytes\n")
+    print("| ms | calls | multiply-adds in a nanosecond | of the peak | bytes in a nanosecond | kernel |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for line in text.splitlines():
+        row = re.match(r" *([0-9.]+) +[0-9.]+ +(\d+)  PrimFunc +(\w+)", line)
+        if not row or float(row[1]) == 0:
+            continue
+        speeds = [int(row[2]) * amount / float(row[1]) / 1e6 for amount in work.get(row[3], (0, 0))]
+        print(f"| {row[1]} | {row[2]} | {speeds[0]:.1f} | {speeds[0] / products:.0%} | {speeds[1]:.1f} | {row[3]} |")
+    print(f"| {re.search(r'([0-9.]+) +100.0 +total', text)[1]} | | | | | total |\n", flush=True)
 
 
 def main():

@@ -65,7 +65,7 @@ const FlagExclusion kExclusions[] = {
     {"compare-pipelines",
      {"passes", "pipeline", "tuning-database", "check", "check-values", "save-inputs", "save-values", "output", "print",
       "time", "trace", "emit-llvm"}},
-    {"repeat", {"time", "trace", "emit-llvm"}},
+    {"repeat", {"trace", "emit-llvm"}},
     {"check-races", {"loops", "repeat", "compare-pipelines", "emit-llvm", "tune"}},
 };
 

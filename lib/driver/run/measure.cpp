@@ -67,11 +67,14 @@ double ProgramTimer::compile_seconds() const {
 void ProgramTimer::RunCall(PrimFuncExecutor& executor, Call& call) const {
   DiagnosticBuffer buffer;
   DiagnosticEngine diagnostics(&buffer);
-  const RunOptions run{.limits = {.max_bytes = PhysicalMemory()}, .seed = options_.seed, .prim_funcs = &executor};
+  RunOptions run{.limits = {.max_bytes = PhysicalMemory()}, .seed = options_.seed, .prim_funcs = &executor};
+  RunReporter reporter(nullptr, name_node_);
+  if (options_.time) run.observer = &reporter;
   const double compiled = executor.compile_seconds();
   const Stopwatch watch;
   Result<HostValue> result = program_.Call(std::move(call.inputs), diagnostics, run);
   call.seconds = watch.Read().wall_seconds - (executor.compile_seconds() - compiled);
+  if (options_.time) call.times = reporter.RenderTimes(call.seconds);
   if (result.ok()) return;
   Error error = result.TakeError();
   if (error.reported() && !buffer.diagnostics().empty()) error.message = buffer.diagnostics().front().message;
@@ -88,7 +91,10 @@ Status ProgramTimer::RunRound(bool is_measured) {
   const double elapsed = watch.Read().wall_seconds;
   for (Call& call : calls) {
     if (!call.status.ok()) return std::move(call.status);
-    if (is_measured) seconds_.push_back(call.seconds);
+    if (!is_measured) continue;
+    seconds_.push_back(call.seconds);
+    if (seconds_.size() == 1 || call.seconds < fastest_.seconds)
+      fastest_ = {.seconds = call.seconds, .times = call.times};
   }
   if (is_measured) round_seconds_ += calls.size() == 1 ? calls[0].seconds : elapsed;
   return {};

@@ -4,9 +4,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "iropt/observe/sample.h"
+#include "observers.h"
 #include "program.h"
 
 namespace iropt {
@@ -14,8 +16,9 @@ namespace iropt {
 // Calls the entry of a program, in several threads at the same time if the options say so.
 class ProgramTimer {
  public:
-  // Both must outlive it. The program has its inputs.
-  ProgramTimer(const Program& program, const ProgramOptions& options) : program_(program), options_(options) {}
+  // The first two must outlive it. The program has its inputs. `name_node` may be null.
+  ProgramTimer(const Program& program, const ProgramOptions& options, RunReporter::NodeNamer name_node)
+      : program_(program), options_(options), name_node_(std::move(name_node)) {}
 
   // Fails if the loop compiler is missing.
   Status Prepare();
@@ -27,17 +30,22 @@ class ProgramTimer {
   // Calls for each second of the measured rounds.
   double throughput() const { return round_seconds_ > 0 ? static_cast<double>(seconds_.size()) / round_seconds_ : 0; }
   double compile_seconds() const;
+  // The times in the fastest call by callee, if the options ask for them.
+  const std::string& fastest_times() const { return fastest_.times; }
 
  private:
   struct Call {
-    std::vector<HostValue> inputs;
+    std::vector<HostValue> inputs = {};
     double seconds = 0;
+    std::string times = {};
     Status status = {};
   };
   void RunCall(PrimFuncExecutor& executor, Call& call) const;
 
   const Program& program_;
   const ProgramOptions& options_;
+  RunReporter::NodeNamer name_node_;
+  Call fastest_ = {};
   std::vector<std::unique_ptr<PrimFuncExecutor>> executors_ = {};  // by thread
   std::vector<double> seconds_ = {};
   double round_seconds_ = 0;

@@ -110,8 +110,9 @@ class ProgramRun {
     IROPT_RETURN_IF_ERROR(Deliver(outcome, program));
     if (options_.repeat == 0 || !same.ok()) return same;
     std::deque<ProgramTimer> timers;
-    timers.emplace_back(program, options_);
+    timers.emplace_back(program, options_, NodeNamerOf(program));
     IROPT_RETURN_IF_ERROR(Measure(timers));
+    if (options_.time) compiler_.err().Append(timers.front().fastest_times());
     const ProgramTimes times = TimesOf({}, program, timers.front(), outcome);
     return ShowTimes({&times, 1});
   }
@@ -128,7 +129,7 @@ class ProgramRun {
       IROPT_RETURN_IF_ERROR(program.Load(text));
       IROPT_ASSIGN_OR_RETURN(Outcome outcome, CallFirst(program));
       outcomes.push_back(std::move(outcome));
-      timers.emplace_back(program, options_);
+      timers.emplace_back(program, options_, nullptr);
     }
     IROPT_RETURN_IF_ERROR(compiler_.weights().Check());
     IROPT_RETURN_IF_ERROR(Measure(timers));
@@ -158,8 +159,7 @@ class ProgramRun {
     uint64_t work = 0;
     EvalLimits limits{.max_bytes = PhysicalMemory()};
     if (is_compared) limits.work = &work;
-    RunReporter reporter(options_.trace ? &compiler_.err() : nullptr,
-                         options_.times_by_node ? NodeNamerFor(program.module(), compiler_.sources()) : nullptr);
+    RunReporter reporter(options_.trace ? &compiler_.err() : nullptr, NodeNamerOf(program));
     RunMeter meter(work);
     // A missing loop compiler is reported before inputs are made.
     IROPT_ASSIGN_OR_RETURN(const std::unique_ptr<PrimFuncExecutor> executor,
@@ -175,7 +175,8 @@ class ProgramRun {
     run.check_races = options_.check_races;
     run.print = [this](std::string_view line) { stdout_.Append(fmt::format("{}\n", line)); };
     ObserverList observers;
-    if (options_.trace || options_.time) observers.Add(reporter);
+    const bool shows_times = options_.time && options_.repeat == 0;
+    if (options_.trace || shows_times) observers.Add(reporter);
     if (is_compared) observers.Add(meter);
     if (recorder_) observers.Add(*recorder_);
     if (checker_) observers.Add(*checker_);
@@ -185,12 +186,16 @@ class ProgramRun {
     progress_.SetStep(fmt::format("{}running '{}'", compiling, program.entry().name()));
     const Stopwatch watch;
     Result<HostValue> result = program.Call(std::move(inputs), compiler_.diagnostics(), run);
-    if (options_.time) compiler_.err().Append(reporter.RenderTimes(watch.Read().wall_seconds));
+    if (shows_times) compiler_.err().Append(reporter.RenderTimes(watch.Read().wall_seconds));
     static_cast<void>(compiler_.err().Flush());
     IROPT_RETURN_IF_ERROR(stdout_.Flush());
     if (!result.ok()) return result.TakeError();
     meter.Add(*result);
     return Outcome{*std::move(result), meter.precision(), executor->compile_seconds()};
+  }
+
+  RunReporter::NodeNamer NodeNamerOf(const Program& program) const {
+    return options_.times_by_node ? NodeNamerFor(program.module(), compiler_.sources()) : nullptr;
   }
 
   Status ObserveValues(const Program& program) {
