@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "function_check.h"
@@ -11,6 +13,7 @@
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/ir/location.h"
 #include "iropt/support/lookup.h"
+#include "semantics/proof/prover.h"
 
 namespace iropt {
 
@@ -58,14 +61,16 @@ SemanticCheck::SemanticCheck(DiagnosticEngine& diagnostics, OutputStream& out, c
       out_(out),
       options_(options),
       runner_(std::make_unique<FunctionRunner>(options, mode)),
-      versions_(std::make_unique<FunctionVersions>()) {}
+      versions_(std::make_unique<FunctionVersions>()),
+      mode_(mode) {}
 
 SemanticCheck::~SemanticCheck() = default;
 
 void SemanticCheck::Begin(const Module& module) {
   functions_.clear();
-  num_not_compared_ = 0;
+  num_not_compared_ = num_not_proved_ = 0;
   first_not_compared_.clear();
+  first_proof_ = proofs_.size();
   current_ = std::make_shared<const Module>(module);
   versions_->Update(module);
   AddNewFunctions();
@@ -151,6 +156,11 @@ bool SemanticCheck::Compare(Checked& checked, const std::shared_ptr<const Module
   const uint64_t fingerprint = versions_->Fingerprint(&checked.check.var());
   if (fingerprint == checked.fingerprint && checked.check.interface().sources() == checked.interface.sources())
     return true;
+  if (options_.proofs.is_wanted && Prove(checked, *after, culprit)) {
+    checked.is_changed = true;
+    Advance(checked, after, fingerprint);
+    return true;
+  }
   const CheckResult result =
       checked.check.Compare(*checked.since, checked.interface, *after, checked.mode, *runner_, options_);
   checked.is_changed = true;
@@ -166,10 +176,8 @@ bool SemanticCheck::Compare(Checked& checked, const std::shared_ptr<const Module
   } else if (result.num_runs == 0 && result.differences.empty()) {
     TellNotCompared(checked, "the passes may change its results on all inputs that were tried", culprit);
   }
-  checked.since = after;
-  checked.interface = checked.check.interface();
-  checked.fingerprint = fingerprint;
-  checked.mode = {};
+  if (options_.proofs.is_wanted) FinishProof(checked, *after, result);
+  Advance(checked, after, fingerprint);
   if (result.differences.empty()) return true;
   DiagnosticBuilder error =
       diagnostics_.Error(Location(*after->Find(&checked.check.var())->func), "semantic-mismatch",
@@ -178,6 +186,57 @@ bool SemanticCheck::Compare(Checked& checked, const std::shared_ptr<const Module
                                      checked.check.var().name));
   for (const std::string& difference : result.differences) error.Note(difference);
   return false;
+}
+
+void SemanticCheck::Advance(Checked& checked, std::shared_ptr<const Module> after, uint64_t fingerprint) {
+  checked.since = std::move(after);
+  checked.interface = checked.check.interface();
+  checked.fingerprint = fingerprint;
+  checked.mode = {};
+}
+
+bool SemanticCheck::Prove(Checked& checked, const Module& after, const std::string& culprit) {
+  const CallInterface& now = checked.check.interface();
+  const CallInterface& old = checked.interface;
+  ProofRecord& record = proofs_.emplace_back(ProofRecord{.pass = culprit, .function = std::string(now.var().name)});
+  const bool is_plain = [](const CallInterface& interface) {
+    return interface.fetched().empty() && !interface.sets_outputs() && interface.transform() == nullptr;
+  }(now);
+  if (!is_plain || now.sources() != old.sources() || now.bound().size() != old.bound().size() || old.sets_outputs()) {
+    record.reason = "it is called with other parameters";
+    return false;
+  }
+  const CheckMode& mode = checked.mode;
+  const bool may_change = mode.is_narrower || mode.changes_rounding || mode.only_finite;
+  const auto start = std::chrono::steady_clock::now();
+  const proof::Proof proof = proof::Prove(*checked.since, after, now.var(),
+                                          {.unsigned_zeros = options_.proofs.reals && !mode.is_of_others,
+                                           .reals = options_.proofs.reals && may_change,
+                                           .finite = options_.proofs.reals && mode.only_finite,
+                                           .solver_limit = options_.proofs.solver_limit,
+                                           .mode = mode_});
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  record.num_terms = proof.num_terms;
+  record.num_queries = proof.num_queries;
+  record.reason = proof.reason;
+  if (proof.is_proved) record.answer = ProofRecord::Answer::kProved;
+  return proof.is_proved;
+}
+
+void SemanticCheck::FinishProof(const Checked& checked, const Module& after, const CheckResult& result) {
+  ProofRecord& record = proofs_.back();
+  record.num_runs = result.num_runs;
+  if (!result.differences.empty()) {
+    record.answer = ProofRecord::Answer::kRefuted;
+    record.reason = result.differences.back();
+    return;
+  }
+  if (!diagnostics_.warnings_as_errors()) return;
+  ++num_not_proved_;
+  const ModuleEntry* entry = after.Find(&checked.check.var());
+  diagnostics_.Warning(entry ? Location(*entry->func) : SourceSpan(), "not-compared",
+                       fmt::format("function '{}' is not proved around {}: {}", record.function,
+                                   record.pass.empty() ? "the passes" : record.pass, record.reason));
 }
 
 Status SemanticCheck::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
@@ -201,6 +260,7 @@ Status SemanticCheck::FinishComparing(const Module& module) {
   out_.Append(RenderTable());
   IROPT_RETURN_IF_ERROR(out_.Flush());
   out_.Append(RenderCoverage());
+  if (options_.proofs.is_wanted) out_.Append(RenderProofs(std::span(proofs_).subspan(first_proof_)));
   IROPT_RETURN_IF_ERROR(out_.Flush());
   return ok ? Status() : Failure{ErrorCode::SemanticCheck};
 }
@@ -208,7 +268,7 @@ Status SemanticCheck::FinishComparing(const Module& module) {
 Status SemanticCheck::Finish(const Module& module) {
   IROPT_RETURN_IF_ERROR(FinishComparing(module));
   const bool must_compare = options_.is_required || diagnostics_.warnings_as_errors();
-  return must_compare && num_not_compared_ != 0 ? Failure{ErrorCode::SemanticCheck} : Status();
+  return must_compare && num_not_compared_ + num_not_proved_ != 0 ? Failure{ErrorCode::SemanticCheck} : Status();
 }
 
 std::string SemanticCheck::RenderCoverage() {

@@ -1,10 +1,11 @@
-"""Wrong passes on purpose (test/plugin/wrong_passes) are found by -check-semantics with its default settings.
+"""Wrong passes on purpose (test/plugin/wrong_passes) are found by -check-semantics with its default settings, and -prove proves none.
 
   wrong_passes.py --ir-opt=ir-opt --plugin=wrong_passes.so --modules=FOLDER --rewrites=FOLDER --document=FILE [--write] [--seeds=5] [--escape=3]
 
 Every pass changes its module in the first folder. A file of the second one is an example of a wrong rewrite: a comment that says what it
 does, the module, "# -----", and what the rewrite makes of it. The check finds the bug if it does so at every seed. The document has a table of what
-found each of them; --write brings it up to date. At most --escape passes may be found by nothing.
+found each of them; --write brings it up to date. At most --escape passes may be found by nothing. -prove must not prove any, and must refute half of them,
+by inputs that were run.
 """
 import argparse
 import collections
@@ -67,6 +68,17 @@ def check(args, passes, module):
     return seeds, verified
 
 
+def prove(args, passes, module):
+    """The answer about the function that the pass changes, and whether Z3 was asked."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        pathlib.Path(report.name).unlink()
+        run(args, "-prove=all", f"-prove-report={report.name}", passes, module, "-o", "/dev/null")
+        rows = json.loads(pathlib.Path(report.name).read_text())["proofs"]
+        pathlib.Path(report.name).touch()
+    answers = {row["answer"] for row in rows}
+    return next((answer for answer in ("refuted", "not decided", "proved") if answer in answers), "not reached")
+
+
 def summaries(args):
     listed = json.loads(run(args, "-list-passes=json").stdout)["passes"]
     return {row["name"].removeprefix("wrong."): row["summary"] for row in listed if row["name"].startswith("wrong.")}
@@ -79,7 +91,8 @@ def check_rewrite(args, path, folder):
     for when, part in zip(("before", "after"), text.split("# -----\n"), strict=True):
         files.append(folder / f"{path.stem}.{when}.ir")
         files[-1].write_text(part)
-    return summary.removeprefix("# "), check(args, f'-passes=test.ReplaceModule<file="{files[1]}">', str(files[0]))
+    passes = f'-passes=test.ReplaceModule<file="{files[1]}">'
+    return summary.removeprefix("# "), check(args, passes, str(files[0])), prove(args, passes, str(files[0]))
 
 
 def table(found, summary):
@@ -117,9 +130,10 @@ def main():
     if set(modules) != set(summary):
         sys.exit(f"passes and modules differ: {sorted(set(modules) ^ set(summary))}")
     found = {name: check(args, f"-passes=wrong.{name}", modules[name]) for name in sorted(modules)}
+    answers = {name: prove(args, f"-passes=wrong.{name}", modules[name]) for name in sorted(modules)}
     with tempfile.TemporaryDirectory() as folder:
         for path in sorted(pathlib.Path(args.rewrites).glob("*.ir")):
-            summary[path.stem], found[path.stem] = check_rewrite(args, path, pathlib.Path(folder))
+            summary[path.stem], found[path.stem], answers[path.stem] = check_rewrite(args, path, pathlib.Path(folder))
     unfit = [f"wrong.{name}: {reason}" for name, reason in found.items() if isinstance(reason, str)]
     if unfit:
         sys.exit("\n".join(unfit))
@@ -127,6 +141,11 @@ def main():
     for name in escaped:
         print(f"wrong.{name} escapes: {found[name][0]}")
     print(f"{len(found) - len(escaped)} of {len(found)} wrong passes are found at all of {args.seeds} seeds")
+    proved = [name for name, answer in answers.items() if answer == "proved"]
+    refuted = [name for name, answer in answers.items() if answer == "refuted"]
+    print(f"-prove refutes {len(refuted)} of {len(answers)}, and proves {proved}")
+    if proved or 2 * len(refuted) < len(answers):
+        sys.exit("wrong passes are proved, or too few are refuted")
     if not update(args, table(found, summary)):
         sys.exit(f"{args.document}: the table of wrong passes is out of date; see --write")
     sys.exit(len(escaped) > args.escape)

@@ -23,6 +23,13 @@ struct InputKinds {
   std::vector<std::string> Words() const;
 };
 
+// Proofs instead of runs. Functions that are not proved are run.
+struct ProofOptions {
+  bool is_wanted = false;
+  bool reals = true;                  // passes that say that they change results may compute as real numbers do
+  uint64_t solver_limit = 2'000'000;  // for one question to Z3, in its units; 0: it is not asked
+};
+
 // Options of the runs of functions before and after passes.
 struct SemanticCheckOptions {
   bool each = false;                // around every pass, not only around all passes
@@ -31,6 +38,7 @@ struct SemanticCheckOptions {
   LoopMode loops = LoopMode::Auto;
   InputKinds inputs = {};
   ToleranceOptions tolerance = {};
+  ProofOptions proofs = {};
   bool is_required = false;            // a function that is not compared is an error
   std::function<void()> on_work = {};  // as in EvalLimits; may be empty
 };

@@ -10,12 +10,14 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/pass/instrument.h"
 #include "iropt/semantics/options.h"
+#include "iropt/semantics/proof_record.h"
 #include "iropt/support/file.h"
 
 namespace iropt {
 
 class FunctionRunner;
 class FunctionVersions;
+struct CheckResult;
 
 // Watches the passes, whose changes of interfaces it follows. If the options say so, it compares around every pass
 // that changes a function or one that it calls; otherwise once, in Finish.
@@ -37,6 +39,8 @@ class SemanticCheck : public PassInstrument {
   // Ends the run at this module as Finish does, but functions that were not compared are not an error.
   Status FinishComparing(const Module& module);
 
+  // With ProofOptions::is_wanted: what is known about the functions around the passes that changed them, in all runs.
+  const std::vector<ProofRecord>& proofs() const { return proofs_; }
   // Why a function was not compared in all runs, of the first one; empty if all were.
   const std::string& first_not_compared() const { return first_not_compared_; }
 
@@ -52,6 +56,12 @@ class SemanticCheck : public PassInstrument {
   bool Follow(Checked& checked, const PassInfo& info, const std::shared_ptr<const Module>& after);
   // False after a difference.
   bool Compare(Checked& checked, const std::shared_ptr<const Module>& after, const std::string& culprit);
+  // The function is compared with this version of it from here on.
+  void Advance(Checked& checked, std::shared_ptr<const Module> after, uint64_t fingerprint);
+  // Tries to prove that the function computes the same; true if it does.
+  bool Prove(Checked& checked, const Module& after, const std::string& culprit);
+  // Adds what the runs have found to the last proof.
+  void FinishProof(const Checked& checked, const Module& after, const CheckResult& result);
   void TellNotCompared(Checked& checked, const std::string& reason, const std::string& culprit);
   void Restart(Checked& checked, std::shared_ptr<const Module> module);
   std::string RenderTable() const;
@@ -66,7 +76,11 @@ class SemanticCheck : public PassInstrument {
   std::shared_ptr<const Module> current_;  // shared by the checks: a copy for each function would be quadratic
   std::vector<Checked> functions_;
   size_t num_not_compared_ = 0;
+  size_t num_not_proved_ = 0;       // if warnings are errors
   std::string first_not_compared_;  // the message about it
+  const NetworkMode mode_;
+  std::vector<ProofRecord> proofs_;
+  size_t first_proof_ = 0;  // of this run
 };
 
 }  // namespace iropt

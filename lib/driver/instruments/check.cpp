@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include "driver/check/checks_of_each_pass.h"
+#include "driver/check/proof_report.h"
 #include "driver/check/race_check.h"
 #include "driver/check/verify_each.h"
 #include "driver/instruments/setup.h"
 #include "instrument_options/CheckSemantics.h"
+#include "instrument_options/Prove.h"
 #include "instrument_options/VerifyRaces.h"
 #include "iropt/semantics/semantic_check.h"
 
@@ -16,13 +18,20 @@ namespace {
 
 class SemanticListener : public RunListener {
  public:
-  explicit SemanticListener(std::shared_ptr<SemanticCheck> check) : check_(std::move(check)) {}
+  // `report` is null, or the file for the answers of proofs.
+  explicit SemanticListener(std::shared_ptr<SemanticCheck> check, std::unique_ptr<AtomicFile> report = nullptr)
+      : check_(std::move(check)), report_(std::move(report)) {}
 
   void BeforePasses(std::string_view /*subject*/, const Module& module) override { check_->Begin(module); }
   Status CheckResult(const Module& module) override { return check_->Finish(module); }
+  // Written also if a pass fails.
+  Status Write(const RunEnd& end) override {
+    return report_ && end.has_read ? OfFlag("-prove-report", WriteProofs(check_->proofs(), *report_)) : Status();
+  }
 
  private:
   std::shared_ptr<SemanticCheck> check_;
+  std::unique_ptr<AtomicFile> report_;
 };
 
 class RaceListener : public RunListener {
@@ -88,12 +97,37 @@ Status MakeVerifyEach(const CheckedOptions& /*options*/, InstrumentSetup& setup)
 Status MakeCheckSemantics(const CheckedOptions& options, InstrumentSetup& setup) {
   CompilerInstance& compiler = setup.compiler();
   IROPT_ASSIGN_OR_RETURN(const SemanticCheckOptions given, ReadSemanticCheck(options, compiler.diagnostics()));
-  if (setup.pipeline().TakesSemantics(given)) return {};
+  // The runs of proofs take the options.
+  if (setup.pipeline().TakesSemantics(given) || setup.pipeline().FindInstrument("prove") != nullptr) return {};
   IROPT_ASSIGN_OR_RETURN(
       std::shared_ptr<SemanticCheck> check,
       SemanticCheck::Make(compiler.diagnostics(), compiler.err(), given, setup.pipeline().settings().network_mode()));
   setup.Add(check);
   if (setup.pipeline().pass() != nullptr) setup.Listen(std::make_shared<SemanticListener>(std::move(check)));
+  return {};
+}
+
+Status MakeProve(const CheckedOptions& options, InstrumentSetup& setup) {
+  constexpr FileKind kProofFile = {"a report of proofs", R"({"proofs":)", {}};
+  const instrument_options::Prove given(options);
+  CompilerInstance& compiler = setup.compiler();
+  SemanticCheckOptions check_options;
+  if (const InstrumentSpec* runs = setup.pipeline().FindInstrument("check-semantics")) {
+    IROPT_ASSIGN_OR_RETURN(check_options, ReadSemanticCheck(*runs, compiler.diagnostics()));
+  }
+  check_options.each = *given.each;
+  check_options.proofs = {.is_wanted = true,
+                          .reals = *given.floats == instrument_options::Prove::Floats::kReal,
+                          .solver_limit = static_cast<uint64_t>(*given.solver_limit)};
+  std::unique_ptr<AtomicFile> report;
+  if (!given.file->empty()) {
+    IROPT_ASSIGN_OR_RETURN(report, setup.Open("-prove-report", *given.file, kProofFile));
+  }
+  IROPT_ASSIGN_OR_RETURN(std::shared_ptr<SemanticCheck> check,
+                         SemanticCheck::Make(compiler.diagnostics(), compiler.err(), check_options,
+                                             setup.pipeline().settings().network_mode()));
+  setup.Add(check);
+  setup.Listen(std::make_shared<SemanticListener>(std::move(check), std::move(report)));
   return {};
 }
 

@@ -194,7 +194,7 @@ Status PipelineSetup::AddInstruments() {
   IROPT_ASSIGN_OR_RETURN(InstrumentPlan plan, PlanInstruments());
   own_instruments_ = plan.OwnSpecs();
   // A run of -bisect takes the options of these alone.
-  for (const std::string_view name : {"limits", "check-semantics"}) {
+  for (const std::string_view name : {"limits", "check-semantics", "prove"}) {
     if (options_.bisect) plan.Remove(name);
   }
   instruments_ = plan.Specs();
@@ -207,8 +207,11 @@ Status PipelineSetup::AddInstruments() {
   IROPT_RETURN_IF_ERROR(AddSnapshots());
   for (const auto& other : plan.others()) run_.Add(InstrumentPhase::Before, InstrumentRuns::Again, other);
   // An ill-formed module cannot be run.
-  const InstrumentSpec* semantics = FindInstrument("check-semantics");
-  if (semantics != nullptr && *semantics->options.front().value.as_bool() && !options_.bisect) {
+  const auto is_around_each = [&](std::string_view name) {
+    const InstrumentSpec* check = FindInstrument(name);
+    return check != nullptr && *check->options.front().value.as_bool();
+  };
+  if ((is_around_each("check-semantics") || is_around_each("prove")) && !options_.bisect) {
     IROPT_RETURN_IF_ERROR(plan.Add({"verify-each", {}, {}}, compiler_.registry(), compiler_.diagnostics()));
     own_instruments_ = plan.OwnSpecs();
   }

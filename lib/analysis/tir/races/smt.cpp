@@ -5,17 +5,16 @@
 #include <cctype>
 #include <charconv>
 #include <iterator>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/arith/smt_solver.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
-#include "iropt/support/shared_object.h"
 
 namespace iropt::races {
 
@@ -189,51 +188,6 @@ void Write(const Query& query, ScriptWriter& writer) {
     writer.Assert(fmt::format("(not {})", writer.Equal(query.first.value, query.second.value)));
 }
 
-// The functions of Z3's C interface that are used, by their signatures in its reference.
-class Solver {
- public:
-  static const Result<Solver>& Get() {
-    static const Result<Solver> solver = Load();
-    return solver;
-  }
-
-  // Calls ask(eval), where eval runs commands in one session and returns what they print.
-  template <class F>
-  void InSession(F&& ask) const {
-    void* config = mk_config_();
-    void* context = mk_context_(config);
-    set_error_handler_(context, nullptr);
-    ask([&](const std::string& commands) { return std::string(eval_(context, commands.c_str())); });
-    del_context_(context);
-    del_config_(config);
-  }
-
- private:
-  static Result<Solver> Load() {
-    Result<void*> object = OpenSharedObject("libz3.so.4");
-    if (!object.ok()) return object.error();
-    Solver solver;
-    const auto find = [&](auto& function, const char* name) {
-      void* symbol = FindSymbol(*object, name);
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
-      return symbol != nullptr;
-    };
-    const bool found = find(solver.mk_config_, "Z3_mk_config") && find(solver.del_config_, "Z3_del_config") &&
-                       find(solver.mk_context_, "Z3_mk_context") && find(solver.del_context_, "Z3_del_context") &&
-                       find(solver.set_error_handler_, "Z3_set_error_handler") &&
-                       find(solver.eval_, "Z3_eval_smtlib2_string");
-    if (!found) return Error{ErrorCode::Usage, "libz3.so.4 lacks functions of Z3's C interface"};
-    return solver;
-  }
-
-  void* (*mk_config_)() = nullptr;
-  void (*del_config_)(void*) = nullptr;
-  void* (*mk_context_)(void*) = nullptr;
-  void (*del_context_)(void*) = nullptr;
-  void (*set_error_handler_)(void*, void*) = nullptr;
-  const char* (*eval_)(void*, const char*) = nullptr;
-};
-
 // The values in an answer such as ((v0 3) (v1 (- 4))), in its order.
 std::vector<int64_t> ReadValues(std::string_view text) {
   std::vector<int64_t> values;
@@ -270,7 +224,7 @@ void ReadAnswer(const Query& query, std::string_view text, Answer& answer) {
 }  // namespace
 
 Result<Answer> SolveBySmt(const Query& query, uint64_t limit) {
-  const Result<Solver>& solver = Solver::Get();
+  const Result<arith::SmtSolver>& solver = arith::SmtSolver::Get();
   if (!solver.ok()) return solver.error();
   ScriptWriter writer;
   Write(query, writer);
@@ -282,7 +236,7 @@ Result<Answer> SolveBySmt(const Query& query, uint64_t limit) {
     for (const Variable& variable : *vars) names += writer.VisitExpr(variable.var) + " ";
   }
   Answer answer = {.reads_memory = reads_memory, .has_other_operations = writer.has_other_operations()};
-  solver->InSession([&](const auto& eval) {
+  solver->InSession([&](arith::SmtSolver::Eval eval) {
     const std::string result = eval(fmt::format("(set-option :rlimit {})\n{}(check-sat)\n", limit, writer.script()));
     if (result.starts_with("unsat")) answer.solution = Solution::kNone;
     if (!result.starts_with("sat")) return;

@@ -1,0 +1,59 @@
+// The variables that stand for indices, and the simplification of indices.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/substitute.h"
+#include "iropt/support/lookup.h"
+#include "semantics/proof/terms.h"
+
+namespace iropt::proof {
+
+class IndexSpace {
+ public:
+  struct Place {
+    bool is_reduction;
+    size_t number;
+    const PrimExpr* extent;
+  };
+
+  // The index in this dimension of a tensor, or of a reduction: 0 if the dimension is 1.
+  const PrimExpr* Index(size_t dimension, const PrimExpr* extent) { return Get(false, dimension, extent); }
+  const PrimExpr* Reduction(size_t dimension, const PrimExpr* extent) { return Get(true, dimension, extent); }
+  // The place of a variable that Index or Reduction made, or null.
+  const Place* PlaceOf(const PrimExpr* var) const { return places_.Find(var); }
+
+  // The normal form.
+  const PrimExpr* Simplify(const PrimExpr* expr);
+  const PrimExpr* Substitute(const PrimExpr* expr, const SymVarMap& map);
+  bool UsesReduction(const PrimExpr* expr) { return !VarsOf(expr).empty() && Flags(expr); }
+  // The variables of indices and reductions in the expression, in the order of their first use.
+  const std::vector<const PrimExpr*>& VarsOf(const PrimExpr* expr);
+  bool IsEqual(const PrimExpr* a, const PrimExpr* b);
+  // Nothing if it is not known whether the condition holds.
+  std::optional<bool> Decide(const PrimExpr* condition);
+
+  const PrimExpr* Int(int64_t value) const { return make_.Int(value); }
+  const PrimExpr* Wide(const PrimExpr* expr) const { return make_.Cast(DataType::Int(64), expr); }
+  const arith::PrimBuilder& make() const { return make_; }
+
+ private:
+  const PrimExpr* Get(bool is_reduction, size_t dimension, const PrimExpr* extent);
+  bool Flags(const PrimExpr* expr);
+
+  arith::PrimBuilder make_;
+  arith::Analyzer analyzer_;
+  std::map<std::tuple<bool, size_t, const PrimExpr*>, const tir::Var*> vars_;
+  LookupMap<const PrimExpr*, Place> places_;
+  LookupMap<const PrimExpr*, const PrimExpr*> simplified_;
+  LookupMap<const PrimExpr*, std::vector<const PrimExpr*>> vars_of_;
+};
+
+}  // namespace iropt::proof

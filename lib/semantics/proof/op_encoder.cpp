@@ -1,0 +1,341 @@
+#include "semantics/proof/op_encoder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "iropt/infer/axes.h"
+#include "iropt/infer/slice.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/broadcast.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/pooling.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/repeat.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/slice.h"
+#include "iropt/op/ops/statistical.h"
+#include "iropt/op/ops/unary.h"
+
+namespace iropt::proof {
+
+namespace {
+
+// An integer of the host; null if the value is another one.
+const PrimExpr* IntegerOf(const Value& value, const IndexSpace& indices) {
+  if (value.kind != Value::Kind::kScalar || !value.dtype().is_integer()) return nullptr;
+  if (value.term->kind == TermKind::kNumber) return indices.Int(value.term->number);
+  return value.term->kind == TermKind::kIndex ? indices.Wide(value.term->indices[0]) : nullptr;
+}
+
+}  // namespace
+
+std::optional<Value> OpEncoder::Encode(const OpCall& call) {
+  if (call.dtype.is_void()) return call.op == op::kSplit ? Split(call) : std::nullopt;
+  switch (call.op) {
+    case op::kFull:
+    case op::kFullLike:
+    case op::kOnes:
+    case op::kOnesLike:
+    case op::kZeros:
+    case op::kZerosLike: return Create(call);
+    case op::kReshape:
+    case op::kExpandDims:
+    case op::kSqueeze:
+    case op::kFlatten:
+    case op::kNnBatchFlatten: return Reshape(call);
+    case op::kPermuteDims: return PermuteDims(call);
+    case op::kBroadcastTo: return BroadcastTo(call);
+    case op::kConcat: return Concat(call);
+    case op::kStridedSlice: return StridedSlice(call);
+    case op::kFlip: return Flip(call);
+    case op::kRepeat: return Repeat(call);
+    case op::kTile: return Tile(call);
+    case op::kNnPad: return Pad(call);
+    case op::kSum:
+    case op::kMean:
+    case op::kMax:
+    case op::kMin:
+    case op::kProd: return Reduction(call);
+    case op::kMatmul: return Matmul(call);
+    case op::kNnConv1d:
+    case op::kNnConv2d:
+    case op::kNnConv3d: return Conv(call);
+    case op::kNnMaxPool1d:
+    case op::kNnMaxPool2d:
+    case op::kNnMaxPool3d:
+    case op::kNnAvgPool1d:
+    case op::kNnAvgPool2d:
+    case op::kNnAvgPool3d: return Pool(call);
+    default: return Elementwise(call);
+  }
+}
+
+Dims OpEncoder::Places(const Dims& dims) {
+  Dims places;
+  for (size_t i = 0; i < dims.size(); ++i) places.push_back(indices_.Index(i, dims[i]));
+  return places;
+}
+
+bool OpEncoder::SameDims(const Dims& a, const Dims& b) {
+  return std::ranges::equal(a, b, [&](const PrimExpr* x, const PrimExpr* y) { return indices_.IsEqual(x, y); });
+}
+
+const PrimExpr* OpEncoder::And(const PrimExpr* a, const PrimExpr* b) {
+  return a == nullptr ? b : b == nullptr ? a : indices_.make().Binary(NodeKind::kAnd, a, b);
+}
+
+const PrimExpr* OpEncoder::IsWithin(const PrimExpr* index, const PrimExpr* extent) {
+  const arith::PrimBuilder& make = indices_.make();
+  return And(make.Binary(NodeKind::kGE, index, indices_.Int(0)), make.Binary(NodeKind::kLT, index, extent));
+}
+
+Value OpEncoder::Simplified(const Value& tensor, const Dims& places, const Dims& dims) {
+  Dims simple;
+  for (const PrimExpr* place : places) simple.push_back(indices_.Simplify(place));
+  return Tensor(At(tensor, simple), dims);
+}
+
+const Term* OpEncoder::Broadcast(const Value& operand, const Dims& dims) {
+  if (!operand.is_tensor() || operand.dims.size() > dims.size()) return nullptr;
+  const size_t skipped = dims.size() - operand.dims.size();
+  Dims places;
+  for (size_t i = 0; i < operand.dims.size(); ++i) {
+    const bool is_one = arith::IsInt(operand.dims[i], 1);
+    if (!is_one && !indices_.IsEqual(operand.dims[i], dims[skipped + i])) return nullptr;
+    places.push_back(is_one ? indices_.Int(0) : indices_.Index(skipped + i, dims[skipped + i]));
+  }
+  return At(operand, places);
+}
+
+const Term* OpEncoder::Operand(const Value& operand, const Dims& dims) {
+  return operand.kind == Value::Kind::kScalar ? operand.term : Broadcast(operand, dims);
+}
+
+std::optional<Value> OpEncoder::Elementwise(const OpCall& call) {
+  const OpInfo& info = OpInfoOf(call.op);
+  if (info.row == OpInfo::kNoRow || call.args.empty() || !call.args[0].is_tensor()) return std::nullopt;
+  const bool is_binary = call.op >= op::kAdd && call.op <= op::kSubtract;
+  const bool is_other = call.op >= op::kAtan2 && call.op <= op::kWhere;
+  const bool broadcasts = is_binary || is_other;
+  if (!broadcasts && info.pattern != OpPattern::kElemWise) return std::nullopt;
+  std::vector<const Term*> args;
+  for (const Value& arg : call.args) {
+    if (broadcasts && !arg.is_tensor()) return std::nullopt;
+    if (!broadcasts && arg.is_tensor() && !SameDims(arg.dims, call.dims)) return std::nullopt;
+    args.push_back(Operand(arg, call.dims));
+    if (args.back() == nullptr) return std::nullopt;
+  }
+  if (call.op == op::kAstype) return Tensor(terms_.Cast(args[0], call.dtype), call.dims);
+  return Tensor(terms_.Apply(call.op, call.attrs, std::move(args), call.dtype), call.dims);
+}
+
+std::optional<Value> OpEncoder::Create(const OpCall& call) {
+  if (call.op == op::kFull || call.op == op::kFullLike) {
+    const Value& fill = call.args[1];
+    if (!fill.is_tensor() || !fill.dims.empty()) return std::nullopt;
+    return Tensor(fill.dtype() == call.dtype ? fill.term : terms_.Cast(fill.term, call.dtype), call.dims);
+  }
+  const bool is_one = call.op == op::kOnes || call.op == op::kOnesLike;
+  const Term* number = terms_.Number(call.dtype, is_one ? 1.0 : 0.0);
+  if (number == nullptr) return std::nullopt;
+  return Tensor(number, call.dims);
+}
+
+// Equal dimensions at both ends stay as they are; those in between are taken by the place of the element.
+std::optional<Value> OpEncoder::Reshape(const OpCall& call) {
+  const Value& x = call.args[0];
+  if (!x.is_tensor()) return std::nullopt;
+  const Dims& from = x.dims;
+  const Dims& to = call.dims;
+  Dims places(from.size());
+  size_t begin = 0;
+  while (begin < from.size() && begin < to.size() && indices_.IsEqual(from[begin], to[begin])) {
+    places[begin] = indices_.Index(begin, to[begin]);
+    ++begin;
+  }
+  size_t from_end = from.size();
+  size_t to_end = to.size();
+  while (from_end > begin && to_end > begin && indices_.IsEqual(from[from_end - 1], to[to_end - 1])) {
+    --from_end;
+    --to_end;
+    places[from_end] = indices_.Index(to_end, to[to_end]);
+  }
+  const PrimExpr* place = indices_.Int(0);
+  for (size_t i = begin; i < to_end; ++i) place = Add(Mul(place, to[i]), indices_.Index(i, to[i]));
+  const arith::PrimBuilder& make = indices_.make();
+  for (size_t i = from_end; i-- > begin;) {
+    const bool is_last = i == begin;
+    places[i] = is_last ? place : make.FloorMod(place, from[i]);
+    place = make.FloorDiv(place, from[i]);
+  }
+  return Simplified(x, places, to);
+}
+
+std::optional<Value> OpEncoder::PermuteDims(const OpCall& call) {
+  const Value& x = call.args[0];
+  if (!x.is_tensor()) return std::nullopt;
+  const size_t rank = x.dims.size();
+  std::vector<int64_t> axes;
+  if (const auto given = PermuteDimsAttrs(call.attrs).axes()) {
+    const auto normal = NormalizeAxes(given->vector(), static_cast<int64_t>(rank));
+    if (!normal.ok()) return std::nullopt;
+    axes = *normal;
+  } else {
+    for (size_t i = rank; i-- > 0;) axes.push_back(static_cast<int64_t>(i));
+  }
+  if (axes.size() != rank || call.dims.size() != rank) return std::nullopt;
+  Dims places(rank);
+  for (size_t i = 0; i < rank; ++i) places[static_cast<size_t>(axes[i])] = indices_.Index(i, call.dims[i]);
+  return Tensor(At(x, places), call.dims);
+}
+
+std::optional<Value> OpEncoder::BroadcastTo(const OpCall& call) {
+  const Term* term = Broadcast(call.args[0], call.dims);
+  if (term == nullptr) return std::nullopt;
+  return Tensor(term, call.dims);
+}
+
+std::optional<Value> OpEncoder::Concat(const OpCall& call) {
+  const Value& parts = call.args[0];
+  const auto axis = NormalizeAxis(ConcatAttrs(call.attrs).axis().value_or(0), static_cast<int64_t>(call.dims.size()));
+  if (parts.kind != Value::Kind::kTuple || parts.fields.empty() || !axis.ok()) return std::nullopt;
+  const auto at = static_cast<size_t>(*axis);
+  Dims begins;
+  const PrimExpr* begin = indices_.Int(0);
+  for (const Value& part : parts.fields) {
+    if (!part.is_tensor() || part.dims.size() != call.dims.size()) return std::nullopt;
+    begins.push_back(begin);
+    begin = indices_.Simplify(Add(begin, part.dims[at]));
+  }
+  const PrimExpr* index = indices_.Index(at, call.dims[at]);
+  const Term* result = nullptr;
+  for (size_t i = parts.fields.size(); i-- > 0;) {
+    Dims places = Places(call.dims);
+    places[at] = indices_.Simplify(Sub(index, begins[i]));
+    const Term* element = At(parts.fields[i], places);
+    if (result == nullptr) {
+      result = element;
+      continue;
+    }
+    result = terms_.Select(indices_.make().Binary(NodeKind::kLT, index, begins[i + 1]), element, result);
+  }
+  return Tensor(result, call.dims);
+}
+
+std::optional<Value> OpEncoder::Split(const OpCall& call) {
+  const Value& x = call.args[0];
+  const SplitAttrs attrs(call.attrs);
+  if (!x.is_tensor()) return std::nullopt;
+  const auto axis = NormalizeAxis(attrs.axis(), static_cast<int64_t>(x.dims.size()));
+  if (!axis.ok()) return std::nullopt;
+  const auto at = static_cast<size_t>(*axis);
+  const int64_t* extent = arith::AsInt(x.dims[at]);
+  if (extent == nullptr) return std::nullopt;
+  const auto* record = As<ObjectAttr>(call.attrs);
+  const auto* sections = record ? As<IntAttr>(record->Find("indices_or_sections")) : nullptr;
+  std::vector<int64_t> begins{0};
+  if (sections != nullptr) {
+    if (sections->value <= 0 || *extent % sections->value != 0) return std::nullopt;
+    for (int64_t i = 1; i < sections->value; ++i) begins.push_back(i * (*extent / sections->value));
+  } else {
+    for (const int64_t begin : IntList(record ? record->Find("indices_or_sections") : nullptr)) {
+      if (begin < begins.back() || begin > *extent) return std::nullopt;
+      begins.push_back(begin);
+    }
+  }
+  Value result{.kind = Value::Kind::kTuple};
+  for (size_t i = 0; i < begins.size(); ++i) {
+    Dims dims = x.dims;
+    dims[at] = indices_.Int((i + 1 < begins.size() ? begins[i + 1] : *extent) - begins[i]);
+    Dims places = Places(dims);
+    places[at] = Add(places[at], indices_.Int(begins[i]));
+    result.fields.push_back(Simplified(x, places, dims));
+  }
+  return result;
+}
+
+std::optional<Value> OpEncoder::StridedSlice(const OpCall& call) {
+  const Value& x = call.args[0];
+  if (!x.is_tensor() || call.args.size() < 4) return std::nullopt;
+  const bool assume_inbound = StridedSliceAttrs(call.attrs).assume_inbound();
+  Dims places = Places(call.dims);
+  for (size_t i = 0; i < call.args[1].fields.size(); ++i) {
+    const auto number = [&](size_t arg) -> const PrimExpr* {
+      if (arg >= call.args.size()) return indices_.Int(1);
+      return i < call.args[arg].fields.size() ? IntegerOf(call.args[arg].fields[i], indices_) : nullptr;
+    };
+    const PrimExpr* axis_number = number(1);
+    const int64_t* axis = axis_number ? arith::AsInt(axis_number) : nullptr;
+    const bool has_strides = call.args.size() > 4 && !call.args[4].fields.empty();
+    const PrimExpr* begin = number(2);
+    const PrimExpr* end = number(3);
+    const PrimExpr* stride = has_strides ? number(4) : indices_.Int(1);
+    if (!axis || !begin || !end || !stride || !arith::AsInt(stride)) return std::nullopt;
+    const auto normal = NormalizeAxis(*axis, static_cast<int64_t>(x.dims.size()));
+    if (!normal.ok()) return std::nullopt;
+    const auto at = static_cast<size_t>(*normal);
+    const SymbolicSliceRange range = RangeOfSlice(begin, end, stride, x.dims[at], assume_inbound);
+    places[at] = Add(range.first, Mul(places[at], stride));
+  }
+  return Simplified(x, places, call.dims);
+}
+
+std::optional<Value> OpEncoder::Flip(const OpCall& call) {
+  const Value& x = call.args[0];
+  const auto axis = NormalizeAxis(FlipAttrs(call.attrs).axis(), static_cast<int64_t>(call.dims.size()));
+  if (!x.is_tensor() || !axis.ok()) return std::nullopt;
+  Dims places = Places(call.dims);
+  const auto at = static_cast<size_t>(*axis);
+  places[at] = Sub(Sub(x.dims[at], indices_.Int(1)), places[at]);
+  return Simplified(x, places, call.dims);
+}
+
+std::optional<Value> OpEncoder::Repeat(const OpCall& call) {
+  const Value& x = call.args[0];
+  const RepeatAttrs attrs(call.attrs);
+  if (!x.is_tensor() || !attrs.axis() || attrs.repeats() <= 0) return std::nullopt;
+  const auto axis = NormalizeAxis(*attrs.axis(), static_cast<int64_t>(call.dims.size()));
+  if (!axis.ok()) return std::nullopt;
+  Dims places = Places(call.dims);
+  const auto at = static_cast<size_t>(*axis);
+  places[at] = indices_.make().FloorDiv(places[at], indices_.Int(attrs.repeats()));
+  return Simplified(x, places, call.dims);
+}
+
+std::optional<Value> OpEncoder::Tile(const OpCall& call) {
+  const Value& x = call.args[0];
+  if (!x.is_tensor() || x.dims.size() > call.dims.size()) return std::nullopt;
+  const Dims all = Places(call.dims);
+  const size_t skipped = call.dims.size() - x.dims.size();
+  Dims places;
+  for (size_t i = 0; i < x.dims.size(); ++i) places.push_back(indices_.make().FloorMod(all[skipped + i], x.dims[i]));
+  return Simplified(x, places, call.dims);
+}
+
+std::optional<Value> OpEncoder::Pad(const OpCall& call) {
+  const Value& x = call.args[0];
+  const PadAttrs attrs(call.attrs);
+  const IntList widths = attrs.pad_width();
+  const Value* fill = call.args.size() > 1 ? &call.args[1] : nullptr;
+  if (!x.is_tensor() || attrs.pad_mode() != "constant" || widths.size() != 2 * x.dims.size()) return std::nullopt;
+  if (fill == nullptr || !fill->is_tensor() || !fill->dims.empty() || fill->dtype() != call.dtype) return std::nullopt;
+  Dims places = Places(call.dims);
+  const PrimExpr* inside = nullptr;
+  for (size_t i = 0; i < places.size(); ++i) {
+    places[i] = indices_.Simplify(Sub(places[i], indices_.Int(widths[2 * i])));
+    if (widths[2 * i] != 0 || widths[2 * i + 1] != 0) inside = And(inside, IsWithin(places[i], x.dims[i]));
+  }
+  const Term* element = At(x, places);
+  return Tensor(inside ? terms_.Select(inside, element, fill->term) : element, call.dims);
+}
+
+}  // namespace iropt::proof

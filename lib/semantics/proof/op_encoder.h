@@ -1,0 +1,77 @@
+// What operators compute, as terms.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "iropt/op/op_attrs.h"
+#include "semantics/proof/term_builder.h"
+#include "semantics/proof/value.h"
+
+namespace iropt::proof {
+
+// A call of an operator on values.
+struct OpCall {
+  OpId op;
+  const Attr* attrs;
+  std::vector<Value> args = {};
+  // The dtype and the dimensions of the result, if it is a tensor of which they are known.
+  DataType dtype = DataType::Void();
+  Dims dims = {};
+};
+
+class OpEncoder {
+ public:
+  explicit OpEncoder(TermBuilder& terms) : terms_(terms), indices_(terms.indices()) {}
+
+  // Nothing if the operator, or the form of the call, is not known: then nothing is known about its result.
+  std::optional<Value> Encode(const OpCall& call);
+
+  Value Tensor(const Term* term, Dims dims) const {
+    return {.kind = Value::Kind::kTensor, .term = term, .dims = std::move(dims)};
+  }
+  // The indices of an element of a tensor of these dimensions.
+  Dims Places(const Dims& dims);
+
+ private:
+  using Result = std::optional<Value>;
+
+  Result Elementwise(const OpCall& call);
+  Result Create(const OpCall& call);
+  Result Reshape(const OpCall& call);
+  Result PermuteDims(const OpCall& call);
+  Result BroadcastTo(const OpCall& call);
+  Result Concat(const OpCall& call);
+  Result Split(const OpCall& call);
+  Result StridedSlice(const OpCall& call);
+  Result Flip(const OpCall& call);
+  Result Repeat(const OpCall& call);
+  Result Tile(const OpCall& call);
+  Result Pad(const OpCall& call);
+  Result Reduction(const OpCall& call);
+  Result Matmul(const OpCall& call);
+  Result Conv(const OpCall& call);
+  Result Pool(const OpCall& call);
+
+  // The element of an operand that is broadcast to these dimensions; null if it is not known whether it is.
+  const Term* Broadcast(const Value& operand, const Dims& dims);
+  // An operand that is a number of the host, or a tensor.
+  const Term* Operand(const Value& operand, const Dims& dims);
+  const Term* At(const Value& tensor, const Dims& places) { return terms_.At(tensor.term, tensor.dims, places); }
+  // A product of elements that is summed in this dtype.
+  const Term* Product(const Term* a, const Term* b, DataType dtype);
+  // 0 <= index < extent.
+  const PrimExpr* IsWithin(const PrimExpr* index, const PrimExpr* extent);
+  const PrimExpr* And(const PrimExpr* a, const PrimExpr* b);
+  const PrimExpr* Add(const PrimExpr* a, const PrimExpr* b) { return indices_.make().Add(a, b); }
+  const PrimExpr* Sub(const PrimExpr* a, const PrimExpr* b) { return indices_.make().Sub(a, b); }
+  const PrimExpr* Mul(const PrimExpr* a, const PrimExpr* b) { return indices_.make().Mul(a, b); }
+  // The result with its indices in normal form.
+  Value Simplified(const Value& tensor, const Dims& places, const Dims& dims);
+  bool SameDims(const Dims& a, const Dims& b);
+
+  TermBuilder& terms_;
+  IndexSpace& indices_;
+};
+
+}  // namespace iropt::proof

@@ -1,0 +1,101 @@
+#include "semantics/proof/prover.h"
+
+#include <fmt/format.h>
+
+#include "iropt/ir/context.h"
+#include "semantics/proof/comparison.h"
+#include "semantics/proof/function_encoder.h"
+
+namespace iropt::proof {
+
+namespace {
+
+// Values of the symbolic variables of one function that make its parameters those of the other one; false if there are
+// none.
+bool MatchDims(List<const PrimExpr*> to, List<const PrimExpr*> from, SymVarMap& sizes) {
+  if (to.size() != from.size()) return false;
+  for (uint32_t i = 0; i < to.size(); ++i) {
+    const auto* a = As<tir::Var>(to[i]);
+    const auto* b = As<tir::Var>(from[i]);
+    if (a && b && a != b && !sizes.Find(b)) sizes.Set(b, a);
+  }
+  return true;
+}
+
+bool MatchTypes(const Type* to, const Type* from, SymVarMap& sizes) {
+  if (to == nullptr || from == nullptr || to->kind != from->kind) return false;
+  if (to == from) return true;
+  if (const auto* tensor = As<TensorType>(to)) {
+    const auto* other = To<TensorType>(from);
+    return tensor->known == other->known && MatchDims(tensor->dims, other->dims, sizes);
+  }
+  if (const auto* shape = As<ShapeType>(to)) {
+    const auto* other = To<ShapeType>(from);
+    return shape->known == other->known && MatchDims(shape->values, other->values, sizes);
+  }
+  if (const auto* tuple = As<TupleType>(to)) {
+    const auto* other = To<TupleType>(from);
+    if (tuple->fields.size() != other->fields.size()) return false;
+    for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
+      if (!MatchTypes(tuple->fields[i], other->fields[i], sizes)) return false;
+    }
+    return true;
+  }
+  return TypeEqual(to, from);
+}
+
+// Returns whether the parameters have the same types, with these sizes.
+bool HaveSameParams(const Function& before, const Function& after, SymVarMap& sizes) {
+  if (before.params.size() != after.params.size()) return false;
+  for (uint32_t i = 0; i < before.params.size(); ++i) {
+    if (!MatchTypes(before.params[i]->type, after.params[i]->type, sizes)) return false;
+  }
+  for (const auto& [var, value] : sizes.entries()) {
+    for (const auto& [other_var, other_value] : sizes.entries()) {
+      if (var != other_var && value == other_value) return false;
+    }
+  }
+  for (uint32_t i = 0; i < before.params.size(); ++i) {
+    Arena arena;
+    if (!TypeEqual(before.params[i]->type, SubstituteSymVars(after.params[i]->type, sizes, &arena))) return false;
+  }
+  return true;
+}
+
+Proof ProveFunctions(const Module& before, const Function& a, const Module& after, const Function& b,
+                     const ProverOptions& options) {
+  SymVarMap sizes;
+  if (!HaveSameParams(a, b, sizes)) return {.reason = "its parameters have other types"};
+  TermBuilder terms({.unsigned_zeros = options.unsigned_zeros, .reals = options.reals, .finite = options.finite});
+  FunctionNames names;
+  const FunctionEncoder::Outcome left = FunctionEncoder(before, terms, names, options.mode).Encode(a, SymVarMap());
+  if (!left.obstacle.empty()) return {.reason = left.obstacle, .num_terms = terms.store().size()};
+  const FunctionEncoder::Outcome right = FunctionEncoder(after, terms, names, options.mode).Encode(b, sizes);
+  if (!right.obstacle.empty()) return {.reason = right.obstacle, .num_terms = terms.store().size()};
+  Comparison comparison(terms, options.solver_limit);
+  bool is_equal = left.effects.size() == right.effects.size();
+  if (!is_equal) return {.reason = "it has another number of effects or checks", .num_terms = terms.store().size()};
+  for (size_t i = 0; i < left.effects.size(); ++i)
+    is_equal = is_equal && comparison.IsEqual(left.effects[i], right.effects[i]);
+  is_equal = is_equal && comparison.IsEqual(left.result, right.result);
+  if (terms.is_full()) return {.reason = "its terms are too long", .num_terms = terms.store().size()};
+  return {.is_proved = is_equal,
+          .reason = is_equal ? std::string() : comparison.difference(),
+          .num_terms = terms.store().size(),
+          .num_queries = comparison.num_queries()};
+}
+
+}  // namespace
+
+Proof Prove(const Module& before, const Module& after, const GlobalVar& function, const ProverOptions& options) {
+  const ModuleEntry* a = before.Find(&function);
+  const ModuleEntry* b = after.Find(&function);
+  if (a == nullptr || b == nullptr) return {.reason = "the function is not in both modules"};
+  IRContext context = after.context();
+  const IRContext::Scope scope(context);
+  if (Is<Function>(a->func) && Is<Function>(b->func))
+    return ProveFunctions(before, *To<Function>(a->func), after, *To<Function>(b->func), options);
+  return {.reason = "the loops of PrimFuncs are outside of what is proved"};
+}
+
+}  // namespace iropt::proof

@@ -1,0 +1,44 @@
+// Elements in the language SMT-LIB: integers as bit vectors, which wrap around as they do, floats as real numbers or as
+// values of which nothing is known.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "semantics/proof/term_builder.h"
+
+namespace iropt::proof {
+
+class SmtWriter {
+ public:
+  explicit SmtWriter(TermBuilder& terms) : terms_(terms) {}
+
+  // The name of the element; its definition is part of the script.
+  std::string Write(const Term* term);
+  const std::string& script() const { return script_; }
+  size_t num_terms() const { return names_.size(); }
+
+ private:
+  // Returns whether elements of the dtype are real numbers: of infinities and NaNs, their laws do not hold.
+  bool IsReal(DataType dtype) const { return terms_.laws().reals && terms_.laws().finite && dtype.is_floating(); }
+  std::string Sort(DataType dtype);
+  std::string Form(const Term* term);
+  std::string Apply(const Term* term);
+  std::string Integers(const Term* term, const std::vector<std::string>& args);
+  std::string Reals(const Term* term, const std::vector<std::string>& args);
+  std::string Comparison(const Term* term, const std::vector<std::string>& args);
+  std::string Convert(const Term* term, const std::string& arg);
+  std::string Number(const Term* term);
+  // A value of its own.
+  std::string Unknown(DataType dtype, const void* key);
+  std::string Function(const Term* term, const std::vector<std::string>& args);
+
+  TermBuilder& terms_;
+  std::string script_;
+  LookupMap<const Term*, std::string> names_;
+  LookupMap<const void*, std::string> unknown_;
+  std::vector<std::pair<std::string, std::string>> functions_;
+  std::vector<std::string> sorts_;
+};
+
+}  // namespace iropt::proof

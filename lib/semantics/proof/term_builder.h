@@ -1,0 +1,93 @@
+// Builds terms in normal form.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "semantics/proof/index_space.h"
+#include "semantics/proof/terms.h"
+
+namespace iropt::proof {
+
+// Laws that are used besides those that hold for every float.
+struct Laws {
+  bool unsigned_zeros = false;  // zeros of both signs are the same
+  bool reals = false;           // sums and products of floats are those of real numbers
+  bool finite = false;          // and there are no infinities and NaNs
+  size_t max_terms = 400'000;
+};
+
+class TermBuilder {
+ public:
+  explicit TermBuilder(const Laws& laws) : laws_(laws) {}
+
+  IndexSpace& indices() { return indices_; }
+  TermStore& store() { return store_; }
+  const Laws& laws() const { return laws_; }
+  bool is_full() const { return store_.size() > laws_.max_terms; }
+
+  // ---- Elements
+  const Term* Number(DataType dtype, int64_t bytes);
+  // Of a float or an integer that the dtype rounds; null if tensors do not have the dtype.
+  const Term* Number(DataType dtype, double value);
+  const Term* Index(const PrimExpr* value);
+  const Term* Read(const Term* tensor, Dims indices);
+  const Term* Apply(OpId op, const Attr* attrs, std::vector<const Term*> args, DataType dtype);
+  const Term* Cast(const Term* x, DataType dtype);
+  const Term* Select(const PrimExpr* condition, const Term* a, const Term* b);
+  // The reduction of the body, an expression of these dimensions, by the operator.
+  const Term* Reduce(OpId op, const Dims& reduced, const Term* body);
+
+  // ---- Values
+  const Term* Make(Term term) { return Keep(std::move(term)); }
+  const Term* Array(const std::shared_ptr<const NDArray>& array);
+  const Term* Lambda(const Dims& dims, const Term* body);
+
+  // The element with other values of its variables, by the dimensions of its tensor.
+  const Term* At(const Term* body, const Dims& dims, const Dims& values);
+  const Term* Substitute(const Term* body, const SymVarMap& map);
+
+  // The only element of a constant; nothing if it is not a number.
+  std::optional<double> ValueOf(const Term* term) const;
+  // A tensor all of whose elements are a number.
+  static std::shared_ptr<const NDArray> Filled(const Term& number, std::span<const int64_t> shape);
+  // The number that all elements are; null if there are several.
+  const Term* UniformOf(const NDArray& array);
+
+ private:
+  const Term* SubstituteIn(const Term* term, const SymVarMap& map, LookupMap<const Term*, const Term*>& done);
+  const Term* Fold(OpId op, const Attr* attrs, const std::vector<const Term*>& args, DataType dtype);
+  // Null if no law applies.
+  const Term* ApplyLaws(OpId op, const std::vector<const Term*>& args, DataType dtype);
+  const Term* FloatLaws(OpId op, const std::vector<const Term*>& args, DataType dtype);
+  const Term* CastLaws(const Term* x, DataType dtype);
+  // In the ring of integers modulo 2^n, or of reals.
+  const Term* RingLaws(OpId op, const std::vector<const Term*>& args, DataType dtype);
+  const Term* HoistSelect(OpId op, const std::vector<const Term*>& args, DataType dtype);
+  bool IsNumber(const Term* term, double value) const;
+  struct Bound {
+    size_t place;  // of the variable of a reduction
+    int64_t value;
+  };
+  // A number below which the variable of a reduction chooses the first of two elements.
+  std::optional<Bound> FindBound(const Term* term);
+  // The sum of a range and the rest, if the body is a choice between them; null otherwise.
+  const Term* SplitReduction(OpId op, const Dims& reduced, const Term* body);
+  // A reduction of one element: a sum begins at 0, whose sign is positive.
+  const Term* OfOneElement(OpId op, const Term* body);
+  // Moves what does not depend on the variables of a sum out of it; null if nothing does.
+  const Term* FactorSum(const Dims& reduced, const Term* body);
+  void VarsInOrder(const Term* term, LookupSet<const Term*>& seen, std::vector<const PrimExpr*>& vars);
+  bool UsesReduction(const Term& term);
+  const Term* Keep(Term term);
+
+  const Laws laws_;
+  IndexSpace indices_;
+  TermStore store_;
+};
+
+}  // namespace iropt::proof

@@ -1,0 +1,242 @@
+// The laws by which terms get a normal form. Without Laws::reals, they hold for every float, and signed zeros.
+#include <algorithm>
+#include <utility>
+
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/roots.h"
+#include "iropt/op/ops/unary.h"
+#include "iropt/support/stack.h"
+#include "semantics/proof/polynomial.h"
+#include "semantics/proof/term_builder.h"
+
+namespace iropt::proof {
+
+namespace {
+
+bool IsRing(OpId op) { return op == op::kAdd || op == op::kSubtract || op == op::kMultiply || op == op::kNegative; }
+
+bool IsNumeric(DataType dtype) { return dtype.is_integer() && !dtype.is_bool(); }
+
+bool Commutes(OpId op, DataType dtype) {
+  switch (op) {
+    case op::kAdd:
+    case op::kMultiply:
+    case op::kEqual:
+    case op::kNotEqual:
+    case op::kBitwiseAnd:
+    case op::kBitwiseOr:
+    case op::kBitwiseXor:
+    case op::kLogicalAnd:
+    case op::kLogicalOr:
+    case op::kLogicalXor: return true;
+    case op::kMaximum:
+    case op::kMinimum: return dtype.is_integer();
+    default: return false;
+  }
+}
+
+bool IsApply(const Term* term, OpId op) { return term->kind == TermKind::kApply && term->op == op; }
+
+// Operators that do not change what they compute.
+bool IsIdempotent(OpId op) {
+  switch (op) {
+    case op::kAbs:
+    case op::kCeil:
+    case op::kFloor:
+    case op::kRound:
+    case op::kTrunc:
+    case op::kSign:
+    case op::kNnRelu: return true;
+    default: return false;
+  }
+}
+
+// Returns whether every value of one dtype is one of the other.
+bool Holds(DataType wide, DataType narrow) {
+  if (wide == narrow) return true;
+  if (narrow.is_bool()) return wide.is_integer() || wide.is_floating();
+  if (narrow.is_integer() && wide.is_integer()) {
+    if (narrow.is_uint() && wide.is_int()) return wide.bits > narrow.bits;
+    return narrow.is_int() == wide.is_int() && wide.bits >= narrow.bits;
+  }
+  const auto digits = [](DataType dtype) {
+    if (dtype == DataType::Float(16)) return 11;
+    if (dtype == DataType::Float(32)) return 24;
+    return dtype == DataType::Float(64) ? 53 : 0;
+  };
+  if (narrow.is_integer()) return digits(wide) >= narrow.bits && !(wide.bits == 16);
+  if (digits(wide) == 0) return false;
+  if (narrow.code == TypeCode::kBFloat) return wide.bits >= 32;
+  return digits(narrow) != 0 && digits(wide) >= digits(narrow);
+}
+
+}  // namespace
+
+const Term* TermBuilder::CastLaws(const Term* x, DataType dtype) {
+  if (x->dtype == dtype) return x;
+  if (!IsApply(x, op::kAstype)) return nullptr;
+  const Term* inner = x->args[0];
+  // What the first conversion keeps, the second one sees.
+  if (Holds(x->dtype, inner->dtype)) return inner->dtype == dtype ? inner : Cast(inner, dtype);
+  return nullptr;
+}
+
+const Term* TermBuilder::RingLaws(OpId op, const std::vector<const Term*>& args, DataType dtype) {
+  if (op == op::kSquare) return RingLaws(op::kMultiply, {args[0], args[0]}, dtype);
+  if (!IsRing(op)) return nullptr;
+  const auto polynomial = Polynomial::OfCall(op, args, dtype, *this);
+  if (!polynomial) return nullptr;
+  return polynomial->ToTerm(*this);
+}
+
+const Term* TermBuilder::HoistSelect(OpId op, const std::vector<const Term*>& args, DataType dtype) {
+  if (op != op::kMultiply || args.size() != 2) return nullptr;
+  for (size_t i = 0; i < 2; ++i) {
+    const Term* select = args[i];
+    if (select->kind != TermKind::kSelect || ValueOf(select->args[1]) != 0.0) continue;
+    return Select(select->indices[0], Apply(op, nullptr, {select->args[0], args[1 - i]}, dtype), select->args[1]);
+  }
+  return nullptr;
+}
+
+const Term* TermBuilder::FloatLaws(OpId op, const std::vector<const Term*>& args, DataType dtype) {
+  if (args.size() == 2 && args[0]->dtype == dtype && args[1]->dtype == dtype) {
+    const Term* a = args[0];
+    const Term* b = args[1];
+    if (op == op::kMultiply && IsNumber(b, 1)) return a;
+    if (op == op::kMultiply && IsNumber(a, 1)) return b;
+    if (op == op::kDivide && IsNumber(b, 1)) return a;
+    const bool is_zero = IsNumber(b, 0) || (laws_.unsigned_zeros && IsNumber(b, -0.0));
+    if (op == op::kSubtract && is_zero) return a;
+    if (op == op::kAdd && laws_.unsigned_zeros && is_zero) return a;
+    if (op == op::kAdd && laws_.unsigned_zeros && IsNumber(a, 0)) return b;
+    if (op == op::kAdd && IsNumber(b, -0.0)) return a;
+    if (op == op::kAdd && IsNumber(a, -0.0)) return b;
+    if ((op == op::kMaximum || op == op::kMinimum) && a == b) return a;
+  }
+  if (args.size() != 1) return nullptr;
+  if (op == op::kNegative && IsApply(args[0], op::kNegative)) return args[0]->args[0];
+  if (op == op::kAbs && IsApply(args[0], op::kNegative)) return Apply(op, nullptr, args[0]->args, dtype);
+  return nullptr;
+}
+
+const Term* TermBuilder::ApplyLaws(OpId op, const std::vector<const Term*>& args, DataType dtype) {
+  if (args.empty()) return nullptr;
+  if (op == op::kAstype) return CastLaws(args[0], dtype);
+  if (args.size() == 1 && IsIdempotent(op) && IsApply(args[0], op) && args[0]->dtype == dtype) return args[0];
+  const bool is_integer = IsNumeric(dtype);
+  if (is_integer && args.size() == 1 && (op == op::kCeil || op == op::kFloor || op == op::kRound || op == op::kTrunc))
+    return args[0];
+  if (dtype.is_floating()) {
+    if (const Term* simple = FloatLaws(op, args, dtype)) return simple;
+  }
+  if (is_integer || (laws_.reals && dtype.is_floating())) {
+    if (const Term* hoisted = HoistSelect(op, args, dtype)) return hoisted;
+    if (const Term* sum = RingLaws(op, args, dtype)) return sum;
+  }
+  if (laws_.reals && dtype.is_floating()) {
+    const Term* one = Number(dtype, 1.0);
+    if (op == op::kRsqrt && one)
+      return Apply(op::kDivide, nullptr, {one, Apply(op::kSqrt, nullptr, args, dtype)}, dtype);
+    if (op == op::kDivide && one && args[0] != one)
+      return Apply(op::kMultiply, nullptr, {args[0], Apply(op::kDivide, nullptr, {one, args[1]}, dtype)}, dtype);
+  }
+  // The order of operands that may be in either one.
+  if (args.size() == 2 && Commutes(op, args[0]->dtype)) {
+    const Term* a = args[0];
+    const Term* b = args[1];
+    const bool swaps = a->skeleton != b->skeleton ? b->skeleton < a->skeleton : b->id < a->id;
+    if (swaps) return Keep({.kind = TermKind::kApply, .dtype = dtype, .op = op, .args = {b, a}});
+  }
+  return nullptr;
+}
+
+const Term* TermBuilder::OfOneElement(OpId op, const Term* body) {
+  const bool is_sum = op == op::kSum || op == op::kMean;
+  if (!is_sum || !body->dtype.is_floating() || laws_.reals || laws_.unsigned_zeros) return body;
+  return Apply(op::kAdd, nullptr, {Number(body->dtype, 0.0), body}, body->dtype);
+}
+
+const Term* TermBuilder::SplitReduction(OpId op, const Dims& reduced, const Term* body) {
+  const bool is_exact = IsNumeric(body->dtype) && (op == op::kSum || op == op::kMax || op == op::kMin);
+  const bool is_real = laws_.reals && body->dtype.is_floating() &&
+                       (op == op::kSum || (laws_.finite && (op == op::kMax || op == op::kMin)));
+  // There is one order to add two elements in.
+  const bool is_pair = laws_.unsigned_zeros && op == op::kSum && body->dtype.is_floating() && reduced.size() == 1 &&
+                       arith::IsInt(reduced[0], 2);
+  if (!is_exact && !is_real && !is_pair) return nullptr;
+  const auto bound = FindBound(body);
+  if (!bound) return nullptr;
+  const size_t at = bound->place;
+  const PrimExpr* var = indices_.Reduction(at, reduced[at]);
+  const Term* parts[2];
+  for (const bool is_first : {true, false}) {
+    Dims dims = reduced;
+    dims[at] = indices_.Int(is_first ? bound->value : *arith::AsInt(reduced[at]) - bound->value);
+    const PrimExpr* index = indices_.Reduction(at, dims[at]);
+    SymVarMap map;
+    map.Set(To<tir::Var>(var), is_first ? index : indices_.make().Add(index, indices_.Int(bound->value)));
+    parts[is_first ? 0 : 1] = Reduce(op, dims, Substitute(body, map));
+  }
+  const OpId both = op == op::kSum ? op::kAdd : op == op::kMax ? op::kMaximum : op::kMinimum;
+  return Apply(both, nullptr, {parts[0], parts[1]}, body->dtype);
+}
+
+std::optional<TermBuilder::Bound> TermBuilder::FindBound(const Term* term) {
+  if (!term->uses_reduction) return std::nullopt;
+  if (term->kind == TermKind::kSelect) {
+    const auto* less = As<tir::BinaryExpr>(term->indices[0]);
+    const IndexSpace::Place* place = less ? indices_.PlaceOf(less->a) : nullptr;
+    if (place && place->is_reduction && less->kind == NodeKind::kLT) {
+      const int64_t* value = arith::AsInt(less->b);
+      const int64_t* extent = arith::AsInt(place->extent);
+      if (value && extent && *value > 0 && *value < *extent) return Bound{place->number, *value};
+    }
+  }
+  for (const Term* arg : term->args) {
+    if (const auto bound = WithStack([&] { return FindBound(arg); })) return bound;
+  }
+  return std::nullopt;
+}
+
+const Term* TermBuilder::FactorSum(const Dims& reduced, const Term* body) {
+  const bool is_ring = IsNumeric(body->dtype) || (laws_.reals && body->dtype.is_floating());
+  if (!is_ring) return nullptr;
+  const bool is_select = body->kind == TermKind::kSelect && ValueOf(body->args[1]) == 0.0;
+  const Polynomial sum = Polynomial::OfTerm(is_select ? body->args[0] : body, *this);
+  const auto moves = [](const auto& monomial) {
+    return std::ranges::any_of(monomial.first, [](const Term* factor) { return !factor->uses_reduction; });
+  };
+  if (sum.monomials().size() == 1 && !std::ranges::any_of(sum.monomials(), moves)) {
+    const auto& [factors, coefficient] = *sum.monomials().begin();
+    const bool is_one = body->dtype.is_integer() ? coefficient.integer == 1 : coefficient.real == 1;
+    if (is_one || factors.empty()) return nullptr;
+  }
+  if (sum.monomials().empty() || (sum.monomials().size() == 1 && sum.monomials().begin()->first.empty()))
+    return nullptr;
+  Polynomial result(body->dtype);
+  for (const auto& [factors, coefficient] : sum.monomials()) {
+    Polynomial::Factors outside;
+    Polynomial inside(body->dtype);
+    Polynomial::Factors inner;
+    for (const Term* factor : factors) (factor->uses_reduction ? inner : outside).push_back(factor);
+    inside.Add(inner, {1, 1}, false);
+    const Term* part = inside.ToTerm(*this);
+    if (is_select) part = Select(body->indices[0], part, body->args[1]);
+    outside.push_back(Reduce(op::kSum, reduced, part));
+    const Term* product = outside[0];
+    for (size_t i = 1; i < outside.size(); ++i)
+      product = Apply(op::kMultiply, nullptr, {product, outside[i]}, body->dtype);
+    const Term* number =
+        body->dtype.is_integer() ? Number(body->dtype, coefficient.integer) : Number(body->dtype, coefficient.real);
+    const Polynomial scaled = Polynomial::OfTerm(Apply(op::kMultiply, nullptr, {number, product}, body->dtype), *this);
+    for (const auto& [f, c] : scaled.monomials()) result.Add(f, c, laws_.finite);
+  }
+  return result.ToTerm(*this);
+}
+
+}  // namespace iropt::proof
