@@ -28,6 +28,15 @@ bool IsPublic(const ModuleEntry& entry) {
   return IsRunnable(entry) && !entry.func->StringAttr(attr::kGlobalSymbol).empty();
 }
 
+// The numbers of the original inputs that the parameters are; false if some are others.
+bool ReadParams(const CallInterface& interface, std::vector<size_t>& numbers) {
+  for (const InputSource& source : interface.sources()) {
+    if (source.kind != InputSource::Kind::kInput) return false;
+    numbers.push_back(source.index);
+  }
+  return interface.fetched().empty() && !interface.sets_outputs();
+}
+
 }  // namespace
 
 // A function that is compared, from the module on in which it is found first.
@@ -199,19 +208,16 @@ bool SemanticCheck::Prove(Checked& checked, const Module& after, const std::stri
   const CallInterface& now = checked.check.interface();
   const CallInterface& old = checked.interface;
   ProofRecord& record = proofs_.emplace_back(ProofRecord{.pass = culprit, .function = std::string(now.var().name)});
-  const bool is_plain = [](const CallInterface& interface) {
-    return interface.fetched().empty() && !interface.sets_outputs() && interface.transform() == nullptr;
-  }(now);
-  if (!is_plain || now.sources() != old.sources() || now.bound().size() != old.bound().size() || old.sets_outputs()) {
+  proof::ParamNumbers params{.constants = now.bound()};
+  if (!ReadParams(old, params.before) || !ReadParams(now, params.after)) {
     record.reason = "it is called with other parameters";
     return false;
   }
   const CheckMode& mode = checked.mode;
-  const bool may_change = mode.is_narrower || mode.changes_rounding || mode.only_finite;
+  const bool may_change = !mode.is_of_others || mode.is_narrower || mode.changes_rounding || mode.only_finite;
   const auto start = std::chrono::steady_clock::now();
-  const proof::Proof proof = proof::Prove(*checked.since, after, now.var(),
-                                          {.unsigned_zeros = options_.proofs.reals && !mode.is_of_others,
-                                           .reals = options_.proofs.reals && may_change,
+  const proof::Proof proof = proof::Prove(*checked.since, after, now.var(), params,
+                                          {.reals = options_.proofs.reals && may_change,
                                            .finite = options_.proofs.reals && mode.only_finite,
                                            .solver_limit = options_.proofs.solver_limit,
                                            .mode = mode_});

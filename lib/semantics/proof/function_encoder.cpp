@@ -42,7 +42,7 @@ bool IsFunctional(const Op& op) {
 // The tensor or the scalar, if it is one number.
 std::optional<HostValue> UniformValue(const Value& value) {
   if (value.term->kind != TermKind::kNumber || !IsElementType(value.dtype())) return std::nullopt;
-  if (value.kind == Value::Kind::kScalar) return HostValue(*ScalarOf(*TermBuilder::Filled(*value.term, {})));
+  if (value.kind == Value::Kind::kScalar) return HostValue(*ScalarOf(*Filled(*value.term, {})));
   std::vector<int64_t> shape;
   int64_t bytes = value.dtype().bytes();
   for (const PrimExpr* dim : value.dims) {
@@ -51,7 +51,7 @@ std::optional<HostValue> UniformValue(const Value& value) {
     shape.push_back(*number);
   }
   if (bytes > static_cast<int64_t>(kMostBytes)) return std::nullopt;
-  return HostValue(TermBuilder::Filled(*value.term, shape));
+  return HostValue(Filled(*value.term, shape));
 }
 
 // Returns whether all symbolic variables of a type have values.
@@ -190,20 +190,26 @@ const Term* FunctionEncoder::Close(const Value& value) {
   return value.term;
 }
 
-FunctionEncoder::Outcome FunctionEncoder::Encode(const Function& function, const SymVarMap& sizes) {
+FunctionEncoder::Outcome FunctionEncoder::Encode(const Function& function, const SymVarMap& sizes,
+                                                 const Params& params) {
   Frame frame{.sizes = &sizes};
+  std::vector<const Var*> constant_params;
   for (size_t i = 0; i < function.params.size(); ++i) {
     const Var* param = function.params[static_cast<uint32_t>(i)];
-    const Term* base = terms_.Make({.kind = TermKind::kParam, .number = static_cast<int64_t>(i)});
-    frame.values[param] = Leaf(base, param->type, frame);
+    const size_t number = params.numbers[i];
+    const auto constant = std::ranges::find(params.constants, number, [](const auto& entry) { return entry.first; });
+    const Term* base = terms_.Make({.kind = TermKind::kParam, .number = static_cast<int64_t>(number)});
+    const bool is_constant = constant != params.constants.end();
+    if (is_constant) constant_params.push_back(param);
+    frame.values[param] = is_constant ? OfArray(constant->second) : Leaf(base, param->type, frame);
   }
-  const Value result = EncodeBody(function, frame);
+  const Value result = EncodeBody(function, frame, constant_params);
   if (terms_.is_full()) Fail("its terms are too long");
   return {.result = Close(result), .effects = effects_, .obstacle = obstacle_};
 }
 
-Value FunctionEncoder::EncodeBody(const Function& function, Frame& frame) {
-  frame.inference_calls = FindInferenceCalls(function, mode_);
+Value FunctionEncoder::EncodeBody(const Function& function, Frame& frame, std::span<const Var* const> constant_params) {
+  frame.inference_calls = FindInferenceCalls(function, mode_, constant_params);
   return Encode(function.body, frame);
 }
 
@@ -272,7 +278,7 @@ Value FunctionEncoder::EncodeSeq(const SeqExpr& seq, Frame& frame) {
 
 // A check that may fail is an effect. In a function that is called several times, the sizes that it defines may differ.
 Value FunctionEncoder::EncodeMatchCast(const MatchCast& cast, Frame& frame) {
-  const Value value = Encode(cast.value, frame);
+  Value value = Encode(cast.value, frame);
   if (TypeEqual(cast.value->type, cast.match_type) || !obstacle_.empty()) return value;
   if (!inlined_.empty()) return Fail("a function that it calls has R.match_cast");
   const Term* closed = Close(value);
@@ -406,6 +412,8 @@ Value FunctionEncoder::EncodeOpCall(const Call& call, const Op& op, Frame& frame
   if (op.id == op::kNnDropout || op.id == op::kNnBatchNorm) {
     const bool is_inference = frame.inference_calls.contains(&call);
     text = is_inference ? "inference" : "training";
+    known.is_inference = is_inference;
+    if (auto value = ops_.Encode(known)) return *std::move(value);
     has_effect = op.id == op::kNnDropout && !is_inference;
   }
   if (has_effect) {

@@ -1,6 +1,7 @@
 // What a function of a module computes, as terms of its parameters.
 #pragma once
 
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -31,8 +32,13 @@ class FunctionEncoder {
   FunctionEncoder(const Module& module, TermBuilder& terms, FunctionNames& names, NetworkMode mode)
       : module_(module), terms_(terms), indices_(terms.indices()), ops_(terms), names_(names), mode_(mode) {}
 
+  // The numbers of the parameters, and the values of those that are constants.
+  struct Params {
+    const std::vector<size_t>& numbers;
+    const std::vector<std::pair<size_t, std::shared_ptr<const NDArray>>>& constants;
+  };
   // With these values of its symbolic variables.
-  Outcome Encode(const Function& function, const SymVarMap& sizes);
+  Outcome Encode(const Function& function, const SymVarMap& sizes, const Params& params);
 
  private:
   struct Frame {
@@ -41,7 +47,7 @@ class FunctionEncoder {
     std::unordered_set<const Call*> inference_calls = {};
   };
 
-  Value EncodeBody(const Function& function, Frame& frame);
+  Value EncodeBody(const Function& function, Frame& frame, std::span<const Var* const> constant_params = {});
   Value Encode(const Expr* expr, Frame& frame);
   Value EncodeSeq(const SeqExpr& seq, Frame& frame);
   Value EncodeIf(const If& branch, Frame& frame);

@@ -49,6 +49,19 @@ bool IndexSpace::Flags(const PrimExpr* expr) {
   return std::ranges::any_of(VarsOf(expr), [&](const PrimExpr* var) { return places_.at(var).is_reduction; });
 }
 
+bool IndexSpace::IsBefore(const PrimExpr* a, const PrimExpr* b) const {
+  const Place& x = places_.at(a);
+  const Place& y = places_.at(b);
+  return x.is_reduction != y.is_reduction ? y.is_reduction : x.number < y.number;
+}
+
+bool IndexSpace::AreInOrder(const Dims& indices) const {
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (!places_.contains(indices[i]) || (i > 0 && !IsBefore(indices[i - 1], indices[i]))) return false;
+  }
+  return true;
+}
+
 bool IndexSpace::IsEqual(const PrimExpr* a, const PrimExpr* b) { return a == b || analyzer_.CanProveEqual(a, b); }
 
 std::optional<bool> IndexSpace::Decide(const PrimExpr* condition) {

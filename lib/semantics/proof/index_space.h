@@ -30,6 +30,11 @@ class IndexSpace {
   // The place of a variable that Index or Reduction made, or null.
   const Place* PlaceOf(const PrimExpr* var) const { return places_.Find(var); }
 
+  // The order of the variables of a term: those of its dimensions, then those of its reduction.
+  bool IsBefore(const PrimExpr* a, const PrimExpr* b) const;
+  // Returns whether they are distinct variables in that order.
+  bool AreInOrder(const Dims& indices) const;
+
   // The normal form.
   const PrimExpr* Simplify(const PrimExpr* expr);
   const PrimExpr* Substitute(const PrimExpr* expr, const SymVarMap& map);

@@ -16,6 +16,7 @@
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/matmul.h"
 #include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/normalization.h"
 #include "iropt/op/ops/pooling.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/reorder.h"
@@ -39,7 +40,9 @@ const PrimExpr* IntegerOf(const Value& value, const IndexSpace& indices) {
 }  // namespace
 
 std::optional<Value> OpEncoder::Encode(const OpCall& call) {
-  if (call.dtype.is_void()) return call.op == op::kSplit ? Split(call) : std::nullopt;
+  if (call.op == op::kSplit) return Split(call);
+  if (call.op == op::kNnBatchNorm) return BatchNorm(call);
+  if (call.dtype.is_void()) return std::nullopt;
   switch (call.op) {
     case op::kFull:
     case op::kFullLike:

@@ -18,6 +18,7 @@ struct OpCall {
   // The dtype and the dimensions of the result, if it is a tensor of which they are known.
   DataType dtype = DataType::Void();
   Dims dims = {};
+  bool is_inference = false;  // of a batch norm
 };
 
 class OpEncoder {
@@ -52,6 +53,7 @@ class OpEncoder {
   Result Matmul(const OpCall& call);
   Result Conv(const OpCall& call);
   Result Pool(const OpCall& call);
+  Result BatchNorm(const OpCall& call);
 
   // The element of an operand that is broadcast to these dimensions; null if it is not known whether it is.
   const Term* Broadcast(const Value& operand, const Dims& dims);

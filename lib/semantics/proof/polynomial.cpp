@@ -1,11 +1,11 @@
 #include "semantics/proof/polynomial.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/unary.h"
 
 namespace iropt::proof {
@@ -15,18 +15,6 @@ namespace {
 constexpr size_t kMostMonomials = 64;
 constexpr size_t kMostFactors = 32;
 
-bool TermBefore(const Term* a, const Term* b) {
-  return a->skeleton != b->skeleton ? a->skeleton < b->skeleton : a->id < b->id;
-}
-
-int64_t Wrap(int64_t value, DataType dtype) {
-  if (dtype.bits >= 64) return value;
-  const uint64_t mask = (uint64_t{1} << dtype.bits) - 1;
-  uint64_t bits = static_cast<uint64_t>(value) & mask;
-  if (dtype.is_int() && (bits >> (dtype.bits - 1)) != 0) bits |= ~mask;
-  return static_cast<int64_t>(bits);
-}
-
 // Coefficients that differ by rounding are the same.
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
@@ -35,40 +23,65 @@ double Rounded(double value) {
   return std::ldexp(std::round(std::ldexp(mantissa, 20)), exponent - 20);
 }
 
+// The product of two constants; null if it could not be computed.
+const Term* Times(const Term* a, const Term* b, TermBuilder& terms) {
+  if (a == nullptr || b == nullptr) return nullptr;
+  if (terms.ValueOf(a) == 1.0) return b;
+  if (terms.ValueOf(b) == 1.0) return a;
+  return terms.FoldConstants(op::kMultiply, nullptr, {a, b}, a->dtype);
+}
+
+// A sum is multiplied out with constants only.
+void KeepSums(const std::vector<const Term*>& args, std::vector<Polynomial>& parts, TermBuilder& terms) {
+  const auto is_constant = [](const Polynomial& part) {
+    return std::ranges::all_of(part.monomials(), [](const auto& entry) { return entry.first.empty(); });
+  };
+  if (std::ranges::count_if(parts, is_constant) + 1 >= std::ssize(parts)) return;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].monomials().size() < 2) continue;
+    parts[i] = Polynomial(args[i]->dtype);
+    parts[i].Add({args[i]}, terms.Number(args[i]->dtype, 1.0), terms);
+  }
+}
+
 }  // namespace
+
+bool TermBefore(const Term* a, const Term* b) {
+  return a->skeleton != b->skeleton ? a->skeleton < b->skeleton : a->id < b->id;
+}
 
 bool Polynomial::Order::operator()(const Factors& a, const Factors& b) const {
   return std::ranges::lexicographical_compare(a, b, TermBefore);
 }
 
-Polynomial::Coefficient Polynomial::Times(const Coefficient& a, const Coefficient& b) const {
-  const auto product = static_cast<uint64_t>(a.integer) * static_cast<uint64_t>(b.integer);
-  return {Wrap(static_cast<int64_t>(product), dtype_), a.real * b.real};
+void Polynomial::Add(Factors factors, const Term* coefficient, TermBuilder& terms) {
+  std::ranges::sort(factors, TermBefore);
+  const auto found = monomials_.find(factors);
+  const Term* sum = coefficient;
+  if (found != monomials_.end() && sum != nullptr)
+    sum = found->second ? terms.FoldConstants(op::kAdd, nullptr, {found->second, coefficient}, dtype_) : nullptr;
+  // A term that cancels out may be infinite.
+  const bool drops_zeros = dtype_.is_integer() || terms.laws().finite || factors.empty();
+  if (sum != nullptr && drops_zeros && terms.ValueOf(sum) == 0.0) {
+    if (found != monomials_.end()) monomials_.erase(found);
+    return;
+  }
+  monomials_[std::move(factors)] = sum;
 }
 
-void Polynomial::Add(const Factors& factors, const Coefficient& coefficient, bool drops_zeros) {
-  Coefficient& sum = monomials_[factors];
-  const auto integer = static_cast<uint64_t>(sum.integer) + static_cast<uint64_t>(coefficient.integer);
-  sum = {Wrap(static_cast<int64_t>(integer), dtype_), sum.real + coefficient.real};
-  const bool is_zero = is_integer() ? sum.integer == 0 : sum.real == 0;
-  if (is_zero && (is_integer() || drops_zeros || factors.empty())) monomials_.erase(factors);
-}
-
-Polynomial Polynomial::OfTerm(const Term* term, const TermBuilder& terms) {
+Polynomial Polynomial::OfTerm(const Term* term, TermBuilder& terms) {
   Polynomial result(term->dtype);
   const auto add_product = [&](const Term* product) {
-    Factors factors = product->kind == TermKind::kApply && product->op == op::kMultiply && product->dtype == term->dtype
-                          ? product->args
-                          : Factors{product};
-    Coefficient coefficient{1, 1};
+    const bool is_product =
+        product->kind == TermKind::kApply && product->op == op::kMultiply && product->dtype == term->dtype;
+    Factors factors = is_product ? product->args : Factors{product};
+    const Term* coefficient = terms.Number(term->dtype, 1.0);
     std::erase_if(factors, [&](const Term* factor) {
-      if (factor->kind != TermKind::kNumber) return false;
-      const Coefficient number{factor->number, result.is_integer() ? 0 : terms.ValueOf(factor).value_or(0)};
-      coefficient = result.Times(coefficient, number);
+      if (!terms.IsConstant(factor)) return false;
+      coefficient = Times(coefficient, factor, terms);
       return true;
     });
-    std::ranges::sort(factors, TermBefore);
-    result.Add(factors, coefficient, false);
+    result.Add(std::move(factors), coefficient, terms);
   };
   if (term->kind == TermKind::kApply && term->op == op::kAdd) {
     for (const Term* arg : term->args) add_product(arg);
@@ -78,62 +91,80 @@ Polynomial Polynomial::OfTerm(const Term* term, const TermBuilder& terms) {
   return result;
 }
 
+bool Polynomial::Multiply(const Polynomial& other, TermBuilder& terms) {
+  const auto left = std::exchange(monomials_, {});
+  if (left.size() * other.monomials_.size() > kMostMonomials) return false;
+  for (const auto& [a, x] : left) {
+    for (const auto& [b, y] : other.monomials_) {
+      Factors both = a;
+      both.insert(both.end(), b.begin(), b.end());
+      if (both.size() > kMostFactors) return false;
+      Add(std::move(both), Times(x, y, terms), terms);
+    }
+  }
+  return true;
+}
+
 std::optional<Polynomial> Polynomial::OfCall(OpId op, const std::vector<const Term*>& args, DataType dtype,
                                              TermBuilder& terms) {
-  const bool drops_zeros = terms.laws().finite;
   std::vector<Polynomial> parts;
   for (const Term* arg : args) {
     if (arg->dtype != dtype) return std::nullopt;
     parts.push_back(OfTerm(arg, terms));
   }
   Polynomial result(dtype);
-  const auto add = [&](const Polynomial& part, int sign) {
-    for (const auto& [factors, coefficient] : part.monomials_)
-      result.Add(factors, result.Times(coefficient, {sign, static_cast<double>(sign)}), drops_zeros);
+  const auto add = [&](Polynomial part, double sign) {
+    Polynomial factor(dtype);
+    factor.Add({}, terms.Number(dtype, sign), terms);
+    if (sign != 1 && !part.Multiply(factor, terms)) return false;
+    for (const auto& [factors, coefficient] : part.monomials_) result.Add(factors, coefficient, terms);
+    return true;
   };
+  bool is_short = !parts.empty();
   if (op == op::kAdd) {
-    for (const Polynomial& part : parts) add(part, 1);
+    for (Polynomial& part : parts) is_short = is_short && add(std::move(part), 1);
   } else if (op == op::kSubtract && parts.size() == 2) {
-    add(parts[0], 1);
-    add(parts[1], -1);
+    is_short = add(parts[0], 1) && add(parts[1], -1);
   } else if (op == op::kNegative) {
-    add(parts[0], -1);
+    is_short = is_short && add(parts[0], -1);
   } else if (op == op::kMultiply && !parts.empty()) {
+    if (dtype.is_floating() && !terms.laws().finite) KeepSums(args, parts, terms);
     result = parts[0];
-    for (size_t i = 1; i < parts.size(); ++i) {
-      const Polynomial left = std::exchange(result, Polynomial(dtype));
-      if (left.monomials_.size() * parts[i].monomials_.size() > kMostMonomials) return std::nullopt;
-      for (const auto& [a, x] : left.monomials_) {
-        for (const auto& [b, y] : parts[i].monomials_) {
-          Factors both = a;
-          both.insert(both.end(), b.begin(), b.end());
-          if (both.size() > kMostFactors) return std::nullopt;
-          std::ranges::sort(both, TermBefore);
-          result.Add(both, result.Times(x, y), drops_zeros);
-        }
-      }
-    }
+    for (size_t i = 1; i < parts.size() && is_short; ++i) is_short = result.Multiply(parts[i], terms);
   } else {
     return std::nullopt;
   }
-  if (result.monomials_.size() > kMostMonomials) return std::nullopt;
+  const bool has_all =
+      std::ranges::all_of(result.monomials_, [](const auto& entry) { return entry.second != nullptr; });
+  if (!is_short || !has_all || result.monomials_.size() > kMostMonomials) return std::nullopt;
   return result;
 }
 
 const Term* Polynomial::ToTerm(TermBuilder& terms) const {
-  const auto number = [&](const Coefficient& value) {
-    return is_integer() ? terms.Number(dtype_, value.integer) : terms.Number(dtype_, Rounded(value.real));
-  };
   std::vector<const Term*> sum;
   for (const auto& [factors, coefficient] : monomials_) {
-    const bool is_one = is_integer() ? coefficient.integer == 1 : Rounded(coefficient.real) == 1;
     std::vector<const Term*> product = factors;
-    if (!is_one || product.empty()) product.insert(product.begin(), number(coefficient));
+    const Term* number = coefficient;
+    if (const auto value = terms.ValueOf(number); value && dtype_.is_floating())
+      number = terms.Number(dtype_, Rounded(*value));
+    bool is_one = terms.ValueOf(number) == 1.0;
+    if (!is_one) {
+      // Constants are kept inside of sums.
+      for (const Term*& factor : product) {
+        const Term* scaled = terms.ScaleSum(factor, number);
+        if (scaled == nullptr) continue;
+        factor = scaled;
+        is_one = true;
+        break;
+      }
+    }
+    std::ranges::sort(product, TermBefore);
+    if (!is_one || product.empty()) product.insert(product.begin(), number);
     sum.push_back(product.size() == 1
                       ? product[0]
                       : terms.Make({.kind = TermKind::kApply, .dtype = dtype_, .op = op::kMultiply, .args = product}));
   }
-  if (sum.empty()) return number({});
+  if (sum.empty()) return terms.Number(dtype_, 0.0);
   std::ranges::sort(sum, TermBefore);
   if (sum.size() == 1) return sum[0];
   return terms.Make({.kind = TermKind::kApply, .dtype = dtype_, .op = op::kAdd, .args = sum});

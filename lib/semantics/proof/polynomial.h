@@ -1,7 +1,6 @@
 // Polynomials over terms: the normal form of sums and products.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -10,36 +9,36 @@
 
 namespace iropt::proof {
 
-// A sum of products of terms with coefficients, of integers modulo 2^n or of reals.
+// A sum of products of terms with constant coefficients, of integers modulo 2^n or of reals.
 class Polynomial {
  public:
-  explicit Polynomial(DataType dtype) : dtype_(dtype) {}
+  // Sorted; equal ones repeat.
+  using Factors = std::vector<const Term*>;
 
-  static Polynomial OfTerm(const Term* term, const TermBuilder& terms);
+  explicit Polynomial(DataType dtype) : dtype_(dtype) {}
+  static Polynomial OfTerm(const Term* term, TermBuilder& terms);
   // Nothing if the operator is not one of a ring, or the result would be too long.
   static std::optional<Polynomial> OfCall(OpId op, const std::vector<const Term*>& args, DataType dtype,
                                           TermBuilder& terms);
   const Term* ToTerm(TermBuilder& terms) const;
 
-  // Factors by their ids, in which equal ones repeat.
-  using Factors = std::vector<const Term*>;
+  void Add(Factors factors, const Term* coefficient, TermBuilder& terms);
+
   struct Order {
     bool operator()(const Factors& a, const Factors& b) const;
   };
-  // Coefficients are integers for dtypes of integers.
-  struct Coefficient {
-    int64_t integer = 0;
-    double real = 0;
-  };
-  const std::map<Factors, Coefficient, Order>& monomials() const { return monomials_; }
-  void Add(const Factors& factors, const Coefficient& coefficient, bool drops_zeros);
+  // A coefficient is a number or an element of a constant; null if it could not be computed.
+  const std::map<Factors, const Term*, Order>& monomials() const { return monomials_; }
 
  private:
-  bool is_integer() const { return dtype_.is_integer(); }
-  Coefficient Times(const Coefficient& a, const Coefficient& b) const;
+  // False if the result would be too long.
+  bool Multiply(const Polynomial& other, TermBuilder& terms);
 
   DataType dtype_;
-  std::map<Factors, Coefficient, Order> monomials_;
+  std::map<Factors, const Term*, Order> monomials_;
 };
+
+// Returns whether the term comes before the other one in sums and products.
+bool TermBefore(const Term* a, const Term* b);
 
 }  // namespace iropt::proof

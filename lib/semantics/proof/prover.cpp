@@ -1,6 +1,7 @@
 #include "semantics/proof/prover.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <numeric>
 
 #include "iropt/ir/context.h"
 #include "semantics/proof/comparison.h"
@@ -44,33 +45,39 @@ bool MatchTypes(const Type* to, const Type* from, SymVarMap& sizes) {
   return TypeEqual(to, from);
 }
 
-// Returns whether the parameters have the same types, with these sizes.
-bool HaveSameParams(const Function& before, const Function& after, SymVarMap& sizes) {
-  if (before.params.size() != after.params.size()) return false;
-  for (uint32_t i = 0; i < before.params.size(); ++i) {
-    if (!MatchTypes(before.params[i]->type, after.params[i]->type, sizes)) return false;
+// Returns whether the parameters that both have are of the same types, with these sizes.
+bool HaveSameParams(const Function& before, const Function& after, const ParamNumbers& params, SymVarMap& sizes) {
+  if (before.params.size() != params.before.size() || after.params.size() != params.after.size()) return false;
+  std::vector<std::pair<const Type*, const Type*>> types;
+  for (uint32_t i = 0; i < after.params.size(); ++i) {
+    const auto found = std::ranges::find(params.before, params.after[i]);
+    if (found == params.before.end()) return false;
+    const auto place = static_cast<uint32_t>(found - params.before.begin());
+    types.emplace_back(before.params[place]->type, after.params[i]->type);
+    if (!MatchTypes(types.back().first, types.back().second, sizes)) return false;
   }
   for (const auto& [var, value] : sizes.entries()) {
     for (const auto& [other_var, other_value] : sizes.entries()) {
       if (var != other_var && value == other_value) return false;
     }
   }
-  for (uint32_t i = 0; i < before.params.size(); ++i) {
+  return std::ranges::all_of(types, [&](const auto& pair) {
     Arena arena;
-    if (!TypeEqual(before.params[i]->type, SubstituteSymVars(after.params[i]->type, sizes, &arena))) return false;
-  }
-  return true;
+    return TypeEqual(pair.first, SubstituteSymVars(pair.second, sizes, &arena));
+  });
 }
 
 Proof ProveFunctions(const Module& before, const Function& a, const Module& after, const Function& b,
-                     const ProverOptions& options) {
+                     const ParamNumbers& params, const ProverOptions& options) {
   SymVarMap sizes;
-  if (!HaveSameParams(a, b, sizes)) return {.reason = "its parameters have other types"};
-  TermBuilder terms({.unsigned_zeros = options.unsigned_zeros, .reals = options.reals, .finite = options.finite});
+  if (!HaveSameParams(a, b, params, sizes)) return {.reason = "its parameters have other types"};
+  TermBuilder terms({.reals = options.reals, .finite = options.finite});
   FunctionNames names;
-  const FunctionEncoder::Outcome left = FunctionEncoder(before, terms, names, options.mode).Encode(a, SymVarMap());
+  const FunctionEncoder::Outcome left =
+      FunctionEncoder(before, terms, names, options.mode).Encode(a, SymVarMap(), {params.before, params.constants});
   if (!left.obstacle.empty()) return {.reason = left.obstacle, .num_terms = terms.store().size()};
-  const FunctionEncoder::Outcome right = FunctionEncoder(after, terms, names, options.mode).Encode(b, sizes);
+  const FunctionEncoder::Outcome right =
+      FunctionEncoder(after, terms, names, options.mode).Encode(b, sizes, {params.after, params.constants});
   if (!right.obstacle.empty()) return {.reason = right.obstacle, .num_terms = terms.store().size()};
   Comparison comparison(terms, options.solver_limit);
   bool is_equal = left.effects.size() == right.effects.size();
@@ -87,15 +94,31 @@ Proof ProveFunctions(const Module& before, const Function& a, const Module& afte
 
 }  // namespace
 
-Proof Prove(const Module& before, const Module& after, const GlobalVar& function, const ProverOptions& options) {
+Proof Prove(const Module& before, const Module& after, const GlobalVar& function, const ParamNumbers& params,
+            const ProverOptions& options) {
   const ModuleEntry* a = before.Find(&function);
   const ModuleEntry* b = after.Find(&function);
   if (a == nullptr || b == nullptr) return {.reason = "the function is not in both modules"};
   IRContext context = after.context();
   const IRContext::Scope scope(context);
-  if (Is<Function>(a->func) && Is<Function>(b->func))
-    return ProveFunctions(before, *To<Function>(a->func), after, *To<Function>(b->func), options);
-  return {.reason = "the loops of PrimFuncs are outside of what is proved"};
+  if (!Is<Function>(a->func) || !Is<Function>(b->func))
+    return {.reason = "the loops of PrimFuncs are outside of what is proved"};
+  // Fields of tuples have numbers of their own. Where nothing changes, the parameters have their places.
+  ParamNumbers numbers = params;
+  const size_t num_params = To<Function>(a->func)->params.size();
+  if (params.before == params.after && params.constants.empty()) {
+    numbers.before.resize(num_params);
+    std::iota(numbers.before.begin(), numbers.before.end(), size_t{0});
+    numbers.after = numbers.before;
+  }
+  // Most passes keep every bit, which takes less time to find out.
+  ProverOptions exact = options;
+  exact.reals = exact.finite = false;
+  const auto prove = [&](const ProverOptions& laws) {
+    return ProveFunctions(before, *To<Function>(a->func), after, *To<Function>(b->func), numbers, laws);
+  };
+  const Proof proof = prove(exact);
+  return proof.is_proved || !options.reals ? proof : prove(options);
 }
 
 }  // namespace iropt::proof

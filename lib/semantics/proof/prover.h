@@ -2,16 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/ndarray.h"
 
 namespace iropt::proof {
 
 struct ProverOptions {
-  bool unsigned_zeros = false;  // see Laws
-  bool reals = false;
+  bool reals = false;  // see Laws
   bool finite = false;
   uint64_t solver_limit = 2'000'000;  // for one question to Z3, in its units
   NetworkMode mode = NetworkMode::Auto;
@@ -24,6 +27,14 @@ struct Proof {
   size_t num_queries = 0;  // to Z3
 };
 
-Proof Prove(const Module& before, const Module& after, const GlobalVar& function, const ProverOptions& options);
+// The parameters of both versions of a function, by numbers that are the same for the same values.
+struct ParamNumbers {
+  std::vector<size_t> before = {};
+  std::vector<size_t> after = {};
+  std::vector<std::pair<size_t, std::shared_ptr<const NDArray>>> constants;  // the values of some
+};
+
+Proof Prove(const Module& before, const Module& after, const GlobalVar& function, const ParamNumbers& params,
+            const ProverOptions& options);
 
 }  // namespace iropt::proof

@@ -34,7 +34,7 @@ std::string SmtWriter::Sort(DataType dtype) {
   if (dtype.is_bool()) return "Bool";
   if (dtype.is_integer()) return fmt::format("(_ BitVec {})", dtype.bits);
   if (IsReal(dtype)) return "Real";
-  const std::string name = "sort_" + dtype.ToString();
+  std::string name = "sort_" + dtype.ToString();
   if (std::ranges::find(sorts_, name) == sorts_.end()) {
     sorts_.push_back(name);
     fmt::format_to(std::back_inserter(script_), "(declare-sort {} 0)\n", name);

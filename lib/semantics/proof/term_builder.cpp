@@ -1,6 +1,7 @@
 #include "semantics/proof/term_builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "iropt/ir/element.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/runtime/value.h"
@@ -38,20 +40,6 @@ std::optional<int64_t> ElementAt(const NDArray& array, int64_t place) {
 
 }  // namespace
 
-std::shared_ptr<const NDArray> TermBuilder::Filled(const Term& number, std::span<const int64_t> shape) {
-  auto array = NDArray::Make(number.dtype, shape);
-  DispatchElement(number.dtype, [&]<class T>(std::type_identity<T>) {
-    T element{};
-    if constexpr (std::is_integral_v<MathOf<T>>) {
-      element = Element<T>::Store(static_cast<MathOf<T>>(number.number));
-    } else {
-      std::memcpy(static_cast<void*>(&element), &number.number, sizeof(T));
-    }
-    std::ranges::fill(array->MutableAs<T>(), element);
-  });
-  return array;
-}
-
 const Term* TermBuilder::Keep(Term term) {
   term.uses_reduction = UsesReduction(term);
   return store_.Get(std::move(term));
@@ -71,7 +59,11 @@ const Term* TermBuilder::Number(DataType dtype, int64_t bytes) {
 const Term* TermBuilder::Number(DataType dtype, double value) {
   const Term* number = nullptr;
   DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
-    number = Number(dtype, BytesOf(Element<T>::Store(static_cast<MathOf<T>>(value))));
+    if constexpr (std::is_integral_v<MathOf<T>>) {
+      number = Number(dtype, BytesOf(Element<T>::Store(static_cast<MathOf<T>>(static_cast<int64_t>(value)))));
+    } else {
+      number = Number(dtype, BytesOf(Element<T>::Store(static_cast<MathOf<T>>(value))));
+    }
   });
   return number;
 }
@@ -87,7 +79,7 @@ std::optional<double> TermBuilder::ValueOf(const Term* term) const {
 
 bool TermBuilder::IsNumber(const Term* term, double value) const {
   const auto number = ValueOf(term);
-  return number && std::memcmp(&*number, &value, sizeof(value)) == 0;
+  return number && std::bit_cast<uint64_t>(*number) == std::bit_cast<uint64_t>(value);
 }
 
 const Term* TermBuilder::Index(const PrimExpr* value) {
@@ -107,7 +99,7 @@ const Term* TermBuilder::UniformOf(const NDArray& array) {
 }
 
 const Term* TermBuilder::Array(const std::shared_ptr<const NDArray>& array) {
-  return store_.Get({.kind = TermKind::kArray, .dtype = array->dtype(), .array = store_.Get(array)});
+  return store_.Get({.kind = TermKind::kArray, .dtype = array->dtype(), .array = SameArray(array)});
 }
 
 const Term* TermBuilder::Lambda(const Dims& dims, const Term* body) {
@@ -126,6 +118,7 @@ const Term* TermBuilder::Read(const Term* tensor, Dims indices) {
     }
     const auto element = is_known ? ElementAt(*tensor->array, place) : std::nullopt;
     if (element) return Number(tensor->dtype, *element);
+    if (const Term* constant = ReadConstant(*tensor->array, indices)) return constant;
   }
   return Keep({.kind = TermKind::kRead, .dtype = tensor->dtype, .args = {tensor}, .indices = std::move(indices)});
 }
@@ -164,7 +157,7 @@ const Term* TermBuilder::Fold(OpId op, const Attr* attrs, const std::vector<cons
 }
 
 const Term* TermBuilder::Apply(OpId op, const Attr* attrs, std::vector<const Term*> args, DataType dtype) {
-  if (const Term* folded = Fold(op, attrs, args, dtype)) return folded;
+  if (const Term* folded = FoldConstants(op, attrs, args, dtype)) return folded;
   if (const Term* simple = ApplyLaws(op, args, dtype)) return simple;
   return Keep({.kind = TermKind::kApply, .dtype = dtype, .op = op, .attrs = attrs, .args = std::move(args)});
 }
@@ -220,6 +213,13 @@ void TermBuilder::VarsInOrder(const Term* term, LookupSet<const Term*>& seen, st
 }
 
 const Term* TermBuilder::Reduce(OpId op, const Dims& reduced, const Term* body) {
+  if (op == op::kMean && laws_.reals && body->dtype.is_floating()) {
+    double count = 1;
+    for (const PrimExpr* extent : reduced)
+      count *= arith::AsInt(extent) ? static_cast<double>(*arith::AsInt(extent)) : 0;
+    const Term* share = count > 0 ? Number(body->dtype, 1 / count) : nullptr;
+    if (share) return Apply(op::kMultiply, nullptr, {share, Reduce(op::kSum, reduced, body)}, body->dtype);
+  }
   if (const Term* parts = SplitReduction(op, reduced, body)) return parts;
   if (op == op::kSum) {
     if (const Term* factored = FactorSum(reduced, body)) return factored;

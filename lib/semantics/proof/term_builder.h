@@ -15,10 +15,15 @@ namespace iropt::proof {
 
 // Laws that are used besides those that hold for every float.
 struct Laws {
-  bool unsigned_zeros = false;  // zeros of both signs are the same
-  bool reals = false;           // sums and products of floats are those of real numbers
-  bool finite = false;          // and there are no infinities and NaNs
+  // Sums and products of floats are those of real numbers, as far as that keeps infinities and NaNs: they are computed
+  // in any order, and multiplied out with constants. Zeros have no sign, and constants are equal up to rounding.
+  bool reals = false;
+  // There are no infinities and NaNs: everything is multiplied out, and what cancels out is 0. Only with `reals`.
+  bool finite = false;
   size_t max_terms = 400'000;
+
+  // Returns whether elements of the dtype form a ring: sums and products may be rearranged.
+  bool AreRing(DataType dtype) const { return dtype.is_floating() ? reals : dtype.is_integer() && !dtype.is_bool(); }
 };
 
 class TermBuilder {
@@ -51,10 +56,16 @@ class TermBuilder {
   const Term* At(const Term* body, const Dims& dims, const Dims& values);
   const Term* Substitute(const Term* body, const SymVarMap& map);
 
+  // Returns whether the term is a number, or an element of a constant whose indices are variables: then sums and
+  // products of such are computed.
+  bool IsConstant(const Term* term) const;
+  // What an operator makes of such; null if it cannot be computed.
+  const Term* FoldConstants(OpId op, const Attr* attrs, const std::vector<const Term*>& args, DataType dtype);
+  // The product of a constant and a sum, as a sum; null if the term is not one, or it would become long.
+  const Term* ScaleSum(const Term* term, const Term* constant);
+
   // The only element of a constant; nothing if it is not a number.
   std::optional<double> ValueOf(const Term* term) const;
-  // A tensor all of whose elements are a number.
-  static std::shared_ptr<const NDArray> Filled(const Term& number, std::span<const int64_t> shape);
   // The number that all elements are; null if there are several.
   const Term* UniformOf(const NDArray& array);
 
@@ -68,13 +79,13 @@ class TermBuilder {
   // In the ring of integers modulo 2^n, or of reals.
   const Term* RingLaws(OpId op, const std::vector<const Term*>& args, DataType dtype);
   const Term* HoistSelect(OpId op, const std::vector<const Term*>& args, DataType dtype);
+  const Term* OfConstant(const std::shared_ptr<const NDArray>& array, Dims indices);
+  // The element of the constant as one of a constant with these variables; null if it is one, or the indices are
+  // others.
+  const Term* ReadConstant(const NDArray& array, const Dims& indices);
+  // The first array that has the same elements, up to rounding if floats are real numbers.
+  const NDArray* SameArray(const std::shared_ptr<const NDArray>& array);
   bool IsNumber(const Term* term, double value) const;
-  struct Bound {
-    size_t place;  // of the variable of a reduction
-    int64_t value;
-  };
-  // A number below which the variable of a reduction chooses the first of two elements.
-  std::optional<Bound> FindBound(const Term* term);
   // The sum of a range and the rest, if the body is a choice between them; null otherwise.
   const Term* SplitReduction(OpId op, const Dims& reduced, const Term* body);
   // A reduction of one element: a sum begins at 0, whose sign is positive.
@@ -88,6 +99,7 @@ class TermBuilder {
   const Laws laws_;
   IndexSpace indices_;
   TermStore store_;
+  LookupMap<uint64_t, std::vector<std::shared_ptr<const NDArray>>> near_arrays_;  // by dtype and shape
 };
 
 }  // namespace iropt::proof

@@ -74,6 +74,29 @@ bool Holds(DataType wide, DataType narrow) {
   return digits(narrow) != 0 && digits(wide) >= digits(narrow);
 }
 
+struct Bound {
+  size_t place;  // of the variable of a reduction
+  int64_t value;
+};
+
+// A number below which the variable of a reduction chooses the first of two elements.
+std::optional<Bound> FindBound(const Term* term, const IndexSpace& indices) {
+  if (!term->uses_reduction) return std::nullopt;
+  if (term->kind == TermKind::kSelect) {
+    const auto* less = As<tir::BinaryExpr>(term->indices[0]);
+    const IndexSpace::Place* place = less ? indices.PlaceOf(less->a) : nullptr;
+    if (place && place->is_reduction && less->kind == NodeKind::kLT) {
+      const int64_t* value = arith::AsInt(less->b);
+      const int64_t* extent = arith::AsInt(place->extent);
+      if (value && extent && *value > 0 && *value < *extent) return Bound{place->number, *value};
+    }
+  }
+  for (const Term* arg : term->args) {
+    if (const auto bound = WithStack([&] { return FindBound(arg, indices); })) return bound;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const Term* TermBuilder::CastLaws(const Term* x, DataType dtype) {
@@ -97,6 +120,8 @@ const Term* TermBuilder::HoistSelect(OpId op, const std::vector<const Term*>& ar
   if (op != op::kMultiply || args.size() != 2) return nullptr;
   for (size_t i = 0; i < 2; ++i) {
     const Term* select = args[i];
+    // Zero times infinity is not zero.
+    if (dtype.is_floating() && !laws_.finite && !IsConstant(args[1 - i])) continue;
     if (select->kind != TermKind::kSelect || ValueOf(select->args[1]) != 0.0) continue;
     return Select(select->indices[0], Apply(op, nullptr, {select->args[0], args[1 - i]}, dtype), select->args[1]);
   }
@@ -110,10 +135,7 @@ const Term* TermBuilder::FloatLaws(OpId op, const std::vector<const Term*>& args
     if (op == op::kMultiply && IsNumber(b, 1)) return a;
     if (op == op::kMultiply && IsNumber(a, 1)) return b;
     if (op == op::kDivide && IsNumber(b, 1)) return a;
-    const bool is_zero = IsNumber(b, 0) || (laws_.unsigned_zeros && IsNumber(b, -0.0));
-    if (op == op::kSubtract && is_zero) return a;
-    if (op == op::kAdd && laws_.unsigned_zeros && is_zero) return a;
-    if (op == op::kAdd && laws_.unsigned_zeros && IsNumber(a, 0)) return b;
+    if (op == op::kSubtract && IsNumber(b, 0)) return a;
     if (op == op::kAdd && IsNumber(b, -0.0)) return a;
     if (op == op::kAdd && IsNumber(a, -0.0)) return b;
     if ((op == op::kMaximum || op == op::kMinimum) && a == b) return a;
@@ -134,7 +156,7 @@ const Term* TermBuilder::ApplyLaws(OpId op, const std::vector<const Term*>& args
   if (dtype.is_floating()) {
     if (const Term* simple = FloatLaws(op, args, dtype)) return simple;
   }
-  if (is_integer || (laws_.reals && dtype.is_floating())) {
+  if (laws_.AreRing(dtype)) {
     if (const Term* hoisted = HoistSelect(op, args, dtype)) return hoisted;
     if (const Term* sum = RingLaws(op, args, dtype)) return sum;
   }
@@ -157,7 +179,7 @@ const Term* TermBuilder::ApplyLaws(OpId op, const std::vector<const Term*>& args
 
 const Term* TermBuilder::OfOneElement(OpId op, const Term* body) {
   const bool is_sum = op == op::kSum || op == op::kMean;
-  if (!is_sum || !body->dtype.is_floating() || laws_.reals || laws_.unsigned_zeros) return body;
+  if (!is_sum || !body->dtype.is_floating() || laws_.reals) return body;
   return Apply(op::kAdd, nullptr, {Number(body->dtype, 0.0), body}, body->dtype);
 }
 
@@ -165,11 +187,8 @@ const Term* TermBuilder::SplitReduction(OpId op, const Dims& reduced, const Term
   const bool is_exact = IsNumeric(body->dtype) && (op == op::kSum || op == op::kMax || op == op::kMin);
   const bool is_real = laws_.reals && body->dtype.is_floating() &&
                        (op == op::kSum || (laws_.finite && (op == op::kMax || op == op::kMin)));
-  // There is one order to add two elements in.
-  const bool is_pair = laws_.unsigned_zeros && op == op::kSum && body->dtype.is_floating() && reduced.size() == 1 &&
-                       arith::IsInt(reduced[0], 2);
-  if (!is_exact && !is_real && !is_pair) return nullptr;
-  const auto bound = FindBound(body);
+  if (!is_exact && !is_real) return nullptr;
+  const auto bound = FindBound(body, indices_);
   if (!bound) return nullptr;
   const size_t at = bound->place;
   const PrimExpr* var = indices_.Reduction(at, reduced[at]);
@@ -186,55 +205,27 @@ const Term* TermBuilder::SplitReduction(OpId op, const Dims& reduced, const Term
   return Apply(both, nullptr, {parts[0], parts[1]}, body->dtype);
 }
 
-std::optional<TermBuilder::Bound> TermBuilder::FindBound(const Term* term) {
-  if (!term->uses_reduction) return std::nullopt;
-  if (term->kind == TermKind::kSelect) {
-    const auto* less = As<tir::BinaryExpr>(term->indices[0]);
-    const IndexSpace::Place* place = less ? indices_.PlaceOf(less->a) : nullptr;
-    if (place && place->is_reduction && less->kind == NodeKind::kLT) {
-      const int64_t* value = arith::AsInt(less->b);
-      const int64_t* extent = arith::AsInt(place->extent);
-      if (value && extent && *value > 0 && *value < *extent) return Bound{place->number, *value};
-    }
-  }
-  for (const Term* arg : term->args) {
-    if (const auto bound = WithStack([&] { return FindBound(arg); })) return bound;
-  }
-  return std::nullopt;
-}
-
 const Term* TermBuilder::FactorSum(const Dims& reduced, const Term* body) {
-  const bool is_ring = IsNumeric(body->dtype) || (laws_.reals && body->dtype.is_floating());
-  if (!is_ring) return nullptr;
+  if (!laws_.AreRing(body->dtype)) return nullptr;
   const bool is_select = body->kind == TermKind::kSelect && ValueOf(body->args[1]) == 0.0;
   const Polynomial sum = Polynomial::OfTerm(is_select ? body->args[0] : body, *this);
-  const auto moves = [](const auto& monomial) {
-    return std::ranges::any_of(monomial.first, [](const Term* factor) { return !factor->uses_reduction; });
-  };
-  if (sum.monomials().size() == 1 && !std::ranges::any_of(sum.monomials(), moves)) {
-    const auto& [factors, coefficient] = *sum.monomials().begin();
-    const bool is_one = body->dtype.is_integer() ? coefficient.integer == 1 : coefficient.real == 1;
-    if (is_one || factors.empty()) return nullptr;
-  }
-  if (sum.monomials().empty() || (sum.monomials().size() == 1 && sum.monomials().begin()->first.empty()))
-    return nullptr;
+  // A factor may be infinite, and the sum zero.
+  const bool is_finite = laws_.finite || body->dtype.is_integer();
+  const auto moves = [&](const Term* factor) { return is_finite && !factor->uses_reduction; };
+  const auto has_outer = [&](const auto& entry) { return std::ranges::any_of(entry.first, moves); };
+  if (sum.monomials().size() <= 1 && !std::ranges::any_of(sum.monomials(), has_outer)) return nullptr;
   Polynomial result(body->dtype);
   for (const auto& [factors, coefficient] : sum.monomials()) {
+    if (coefficient == nullptr) return nullptr;
     Polynomial::Factors outside;
-    Polynomial inside(body->dtype);
     Polynomial::Factors inner;
-    for (const Term* factor : factors) (factor->uses_reduction ? inner : outside).push_back(factor);
-    inside.Add(inner, {1, 1}, false);
+    for (const Term* factor : factors) (moves(factor) ? outside : inner).push_back(factor);
+    Polynomial inside(body->dtype);
+    inside.Add(inner, coefficient, *this);
     const Term* part = inside.ToTerm(*this);
     if (is_select) part = Select(body->indices[0], part, body->args[1]);
     outside.push_back(Reduce(op::kSum, reduced, part));
-    const Term* product = outside[0];
-    for (size_t i = 1; i < outside.size(); ++i)
-      product = Apply(op::kMultiply, nullptr, {product, outside[i]}, body->dtype);
-    const Term* number =
-        body->dtype.is_integer() ? Number(body->dtype, coefficient.integer) : Number(body->dtype, coefficient.real);
-    const Polynomial scaled = Polynomial::OfTerm(Apply(op::kMultiply, nullptr, {number, product}, body->dtype), *this);
-    for (const auto& [f, c] : scaled.monomials()) result.Add(f, c, laws_.finite);
+    result.Add(std::move(outside), Number(body->dtype, 1.0), *this);
   }
   return result.ToTerm(*this);
 }

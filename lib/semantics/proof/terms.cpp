@@ -1,7 +1,11 @@
 #include "semantics/proof/terms.h"
 
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 
+#include "iropt/ir/element.h"
 #include "iropt/support/hash.h"
 
 namespace iropt::proof {
@@ -27,6 +31,20 @@ uint64_t HashOf(const Term& term) {
 }
 
 }  // namespace
+
+std::shared_ptr<const NDArray> Filled(const Term& number, std::span<const int64_t> shape) {
+  auto array = NDArray::Make(number.dtype, shape);
+  DispatchElement(number.dtype, [&]<class T>(std::type_identity<T>) {
+    T element{};
+    if constexpr (std::is_integral_v<MathOf<T>>) {
+      element = Element<T>::Store(static_cast<MathOf<T>>(number.number));
+    } else {
+      std::memcpy(static_cast<void*>(&element), &number.number, sizeof(T));
+    }
+    std::ranges::fill(array->MutableAs<T>(), element);
+  });
+  return array;
+}
 
 bool TermStore::Equal::operator()(const Term* a, const Term* b) const {
   return a->hash == b->hash && a->kind == b->kind && a->dtype == b->dtype && a->op == b->op && a->number == b->number &&

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -57,6 +58,9 @@ struct Term {
   bool uses_reduction = false;  // refers to a variable of a reduction that is not its own
   bool is_closed() const { return kind >= TermKind::kParam; }
 };
+
+// A tensor all of whose elements are a number.
+std::shared_ptr<const NDArray> Filled(const Term& number, std::span<const int64_t> shape);
 
 // Keeps each term once.
 class TermStore {

@@ -1,0 +1,199 @@
+// Elements of constants, computed as whole tensors.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "iropt/eval/evaluator.h"
+#include "iropt/ir/element.h"
+#include "iropt/op/op.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/reduction.h"
+#include "semantics/proof/polynomial.h"
+#include "semantics/proof/term_builder.h"
+
+namespace iropt::proof {
+
+namespace {
+
+constexpr int64_t kMostElements = int64_t{1} << 23;
+// By how much constants may differ that count as the same where floats are real numbers: what is relative to the
+// element, and to the greatest one.
+constexpr double kRelative = 2e-6;
+constexpr double kOfGreatest = 1e-6;
+constexpr size_t kSamples = 16;
+
+std::vector<int64_t> StridesOf(const NDArray& array) {
+  std::vector<int64_t> strides(array.shape().size());
+  int64_t stride = 1;
+  for (size_t i = strides.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= array.shape()[i];
+  }
+  return strides;
+}
+
+// The elements at these strides.
+std::shared_ptr<const NDArray> Rearranged(const NDArray& array, const std::vector<int64_t>& shape,
+                                          const std::vector<int64_t>& strides, int64_t offset) {
+  auto result = NDArray::Make(array.dtype(), shape);
+  const auto size = static_cast<size_t>(array.dtype().bytes());
+  std::vector<int64_t> at(shape.size());
+  const std::byte* from = array.data();
+  std::byte* to = result->mutable_data();
+  for (int64_t i = 0; i < result->num_elements(); ++i) {
+    std::memcpy(to, from + static_cast<size_t>(offset) * size, size);
+    to += size;
+    for (size_t k = shape.size(); k-- > 0;) {
+      offset += strides[k];
+      if (++at[k] < shape[k]) break;
+      offset -= strides[k] * shape[k];
+      at[k] = 0;
+    }
+  }
+  return result;
+}
+
+template <class T>
+bool AreNear(std::span<const T> a, std::span<const T> b) {
+  double greatest = 0;
+  const size_t step = std::max<size_t>(a.size() / kSamples, 1);
+  const auto is_near = [&](size_t i, double allowed) {
+    const auto x = static_cast<double>(Element<T>::Load(a[i]));
+    const auto y = static_cast<double>(Element<T>::Load(b[i]));
+    return x == y || (std::isnan(x) && std::isnan(y)) ||
+           std::abs(x - y) <= kRelative * std::max(std::abs(x), std::abs(y)) + allowed;
+  };
+  for (const T& element : a) {
+    const double x = std::abs(static_cast<double>(Element<T>::Load(element)));
+    if (std::isfinite(x)) greatest = std::max(greatest, x);
+  }
+  for (size_t i = 0; i < a.size(); i += step) {
+    if (!is_near(i, kOfGreatest * greatest)) return false;
+  }
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!is_near(i, kOfGreatest * greatest)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool TermBuilder::IsConstant(const Term* term) const {
+  return term->kind == TermKind::kNumber || (term->kind == TermKind::kRead && term->args[0]->kind == TermKind::kArray &&
+                                             indices_.AreInOrder(term->indices) && laws_.AreRing(term->dtype));
+}
+
+const Term* TermBuilder::OfConstant(const std::shared_ptr<const NDArray>& array, Dims indices) {
+  if (const Term* uniform = UniformOf(*array)) return uniform;
+  return Keep(
+      {.kind = TermKind::kRead, .dtype = array->dtype(), .args = {Array(array)}, .indices = std::move(indices)});
+}
+
+const Term* TermBuilder::ReadConstant(const NDArray& array, const Dims& indices) {
+  if (!laws_.AreRing(array.dtype()) || indices_.AreInOrder(indices) || array.num_elements() > kMostElements)
+    return nullptr;
+  const std::vector<int64_t> strides = StridesOf(array);
+  std::vector<size_t> axes;
+  int64_t offset = 0;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (const int64_t* number = arith::AsInt(indices[i])) {
+      if (*number < 0 || *number >= array.shape()[i]) return nullptr;
+      offset += *number * strides[i];
+      continue;
+    }
+    const IndexSpace::Place* place = indices_.PlaceOf(indices[i]);
+    const int64_t* extent = place ? arith::AsInt(place->extent) : nullptr;
+    if (!extent || *extent != array.shape()[i]) return nullptr;
+    axes.push_back(i);
+  }
+  std::ranges::sort(axes, [&](size_t a, size_t b) { return indices_.IsBefore(indices[a], indices[b]); });
+  Dims sorted;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> steps;
+  for (const size_t axis : axes) {
+    if (!sorted.empty() && sorted.back() == indices[axis]) return nullptr;
+    sorted.push_back(indices[axis]);
+    shape.push_back(array.shape()[axis]);
+    steps.push_back(strides[axis]);
+  }
+  return OfConstant(Rearranged(array, shape, steps, offset), std::move(sorted));
+}
+
+const Term* TermBuilder::FoldConstants(OpId op, const Attr* attrs, const std::vector<const Term*>& args,
+                                       DataType dtype) {
+  if (const Term* folded = Fold(op, attrs, args, dtype)) return folded;
+  if (!HasKernel(OpInfoOf(op)) || !laws_.AreRing(dtype)) return nullptr;
+  Dims vars;
+  for (const Term* arg : args) {
+    if (!IsConstant(arg)) return nullptr;
+    for (const PrimExpr* var : arg->indices) {
+      if (std::ranges::find(vars, var) == vars.end()) vars.push_back(var);
+    }
+  }
+  if (vars.empty()) return nullptr;
+  std::ranges::sort(vars, [&](const PrimExpr* a, const PrimExpr* b) { return indices_.IsBefore(a, b); });
+  int64_t size = 1;
+  for (size_t i = 0; i < vars.size(); ++i) {
+    if (i > 0 && !indices_.IsBefore(vars[i - 1], vars[i])) return nullptr;
+    const int64_t* extent = arith::AsInt(indices_.PlaceOf(vars[i])->extent);
+    if (!extent || __builtin_mul_overflow(size, *extent, &size) || size > kMostElements) return nullptr;
+  }
+  std::vector<HostValue> values;
+  for (const Term* arg : args) {
+    std::vector<int64_t> shape;
+    for (const PrimExpr* var : vars) {
+      const bool has_var = std::ranges::find(arg->indices, var) != arg->indices.end();
+      shape.push_back(has_var ? *arith::AsInt(indices_.PlaceOf(var)->extent) : 1);
+    }
+    if (arg->kind == TermKind::kNumber) {
+      values.emplace_back(iropt::Tensor(Filled(*arg, shape)));
+    } else {
+      const NDArray* array = arg->args[0]->array;
+      values.emplace_back(
+          iropt::Tensor(NDArray::View(array->dtype(), shape, array->data(), array->shared_from_this())));
+    }
+  }
+  const Result<HostValue> result = EvalOp(OpInfoOf(op), attrs, values);
+  const auto* tensor = result.ok() ? std::get_if<iropt::Tensor>(&result->state) : nullptr;
+  if (!tensor || (*tensor)->dtype() != dtype || (*tensor)->num_elements() != size) return nullptr;
+  return OfConstant(*tensor, std::move(vars));
+}
+
+const NDArray* TermBuilder::SameArray(const std::shared_ptr<const NDArray>& array) {
+  if (!laws_.reals || !array->dtype().is_floating()) return store_.Get(array);
+  uint64_t key = array->dtype().raw();
+  for (const int64_t dim : array->shape()) key = HashCombine(key, static_cast<uint64_t>(dim));
+  std::vector<std::shared_ptr<const NDArray>>& others = near_arrays_[key];
+  for (const auto& other : others) {
+    if (!std::ranges::equal(other->shape(), array->shape())) continue;
+    bool is_near = false;
+    DispatchElement(array->dtype(), [&]<class T>(std::type_identity<T>) {
+      if constexpr (std::is_floating_point_v<MathOf<T>>) is_near = AreNear(array->As<T>(), other->As<T>());
+    });
+    if (is_near) return other.get();
+  }
+  others.push_back(array);
+  return array.get();
+}
+
+// A constant that depends on no more than a sum, and is not much longer than those in it.
+const Term* TermBuilder::ScaleSum(const Term* term, const Term* constant) {
+  if (term->kind != TermKind::kRead || term->args[0]->kind != TermKind::kReduce || term->args[0]->op != op::kSum)
+    return nullptr;
+  const Term& sum = *term->args[0];
+  const auto num_dims = static_cast<size_t>(sum.number);
+  const bool is_number = constant->kind == TermKind::kNumber;
+  if (!is_number && constant->indices.size() > 1) return nullptr;
+  for (const PrimExpr* var : constant->indices) {
+    if (std::ranges::find(term->indices, var) == term->indices.end()) return nullptr;
+  }
+  const Dims dims(sum.indices.begin(), sum.indices.begin() + static_cast<ptrdiff_t>(num_dims));
+  const Dims reduced(sum.indices.begin() + static_cast<ptrdiff_t>(num_dims), sum.indices.end());
+  // In the body, a variable of a reduction around the sum would be one of its own.
+  if (constant->uses_reduction || term->uses_reduction) return nullptr;
+  const Term* body = At(sum.args[0], dims, term->indices);
+  return Reduce(op::kSum, reduced, Apply(op::kMultiply, nullptr, {constant, body}, term->dtype));
+}
+
+}  // namespace iropt::proof
