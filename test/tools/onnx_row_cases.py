@@ -3,8 +3,9 @@ import math
 
 import numpy as np
 import onnx_contrib_cases
-import onnx_window_cases
+import onnx_recent_cases
 import onnx_sequence_cases
+import onnx_window_cases
 from onnx_case import add, constant, f32, i64, registered
 
 E = np.vectorize(math.erf)
@@ -169,6 +170,6 @@ def quantized_cases():
 
 def cases():
     for make in (unary_cases, binary_cases, reduction_cases, normalization_cases, quantized_cases, onnx_window_cases.make,
-                 onnx_sequence_cases.make, onnx_contrib_cases.make):
+                 onnx_sequence_cases.make, onnx_contrib_cases.make, onnx_recent_cases.make):
         make()
     return registered()

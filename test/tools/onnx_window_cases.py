@@ -97,8 +97,102 @@ def mel_weights(bins, length, rate, low, high):
     return weights
 
 
+def norm_cases():
+    x = f32(np.random.default_rng(3).standard_normal((2, 3, 5, 4)))
+
+    def norms(view, p):
+        return f32((np.abs(view) ** p).sum((-2, -1)) ** (1 / p))
+
+    add("LpPool", 18, [x], [norms(windows(x, (2, 3), (2, 1), (1, 0, 0, 2)), 3)], kernel_shape=[2, 3], strides=[2, 1], pads=[1, 0, 0, 2], p=3)
+    # The last window of the rows has one row; windows are as many as fit, rounded up.
+    up = windows(np.pad(x, ((0, 0), (0, 0), (0, 1), (0, 0))), (2, 2), (2, 2))
+    add("LpPool", 22, [x], [norms(up, 2)], kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)
+    spread = np.stack([np.stack([x[:, :, i:i + 3:2, j:j + 3:2] for j in range(2)], 2) for i in range(3)], 2)
+    add("LpPool", 22, [x], [norms(spread, 2)], kernel_shape=[2, 2], dilations=[2, 2])
+    add("LpPool", 17, [x], [norms(windows(x, (3, 2), (2, 2), (1, 0, 1, 0)), 2)], kernel_shape=[3, 2], strides=[2, 2], auto_pad="SAME_UPPER")
+    add("GlobalLpPool", 17, [x], [norms(x, 1)[..., None, None]], p=1)
+
+
+def sampled(image, y, x):
+    """Of [height, width] between its pixels; zero outside."""
+    top, left = int(np.floor(y)), int(np.floor(x))
+    total = 0.0
+    for i in (top, top + 1):
+        for j in (left, left + 1):
+            if 0 <= i < image.shape[0] and 0 <= j < image.shape[1]:
+                total += image[i, j] * (1 - abs(y - i)) * (1 - abs(x - j))
+    return total
+
+
+def deformed(x, w, offset, mask, groups, sets, bias):
+    y = np.zeros((x.shape[0], w.shape[0], *offset.shape[2:]))
+    kernel = w.shape[2:]
+    moves = offset.reshape(x.shape[0], sets, *kernel, 2, *offset.shape[2:])
+    shares = mask.reshape(x.shape[0], sets, *kernel, *offset.shape[2:])
+    for n, o, i, j in np.ndindex(*y.shape):
+        for c, k, l in np.ndindex(*w.shape[1:]):
+            channel = o // (w.shape[0] // groups) * w.shape[1] + c
+            group = channel // (x.shape[1] // sets)
+            dy, dx = moves[n, group, k, l, :, i, j]
+            y[n, o, i, j] += w[o, c, k, l] * shares[n, group, k, l, i, j] * sampled(x[n, channel], 2 * i - 1 + k + dy, j + 2 * l + dx)
+    return f32(y + bias[:, None, None])
+
+
+def moved_cases():
+    """Windows that are added up, moved, or parts of images."""
+    random = np.random.default_rng(4)
+    noise = lambda *shape: f32(random.standard_normal(shape))
+    columns = noise(2, 3 * 4, 6)
+    image = np.zeros((2, 3, 4, 5))
+    places = [(i, j) for i in range(2) for j in range(3)]
+    for at, (i, j) in enumerate(places):
+        for k, l in np.ndindex(2, 2):
+            row, column = 2 * i + k, j * 2 - 1 + l
+            if 0 <= column < 5:
+                image[:, :, row, column] += columns.reshape(2, 3, 2, 2, 6)[:, :, k, l, at]
+    add("Col2Im", 18, [columns, constant(i64([4, 5])), constant(i64([2, 2]))], [f32(image)], strides=[2, 2], pads=[0, 1, 0, 0])
+    line = noise(1, 2, 4)
+    joined = np.zeros((1, 1, 5), "float32")
+    for at in range(4):
+        joined[0, 0, at:at + 2] += line[0, :, at]
+    add("Col2Im", 18, [line, constant(i64([5])), constant(i64([2]))], [joined], in_onnxruntime=False)
+    x, w, bias = noise(1, 4, 5, 6), noise(4, 2, 3, 2), noise(4)
+    offset, mask = noise(1, 2 * 2 * 6, 3, 4), np.abs(noise(1, 2 * 6, 3, 4))
+    form = {"pads": [1, 0, 1, 0], "strides": [2, 1], "dilations": [1, 2], "group": 2, "offset_group": 2}
+    add("DeformConv", 19, [x, w, offset, bias, mask], [deformed(x, w, offset, mask, 2, 2, bias)], in_onnxruntime=False, **form)
+    add("DeformConv", 22, [x, w, offset], [deformed(x, w, offset, np.ones_like(mask), 2, 2, np.zeros(4))], in_onnxruntime=False, **form)
+    image = noise(2, 3, 6, 8)
+    regions = f32([[1, 0, 0, 7, 5], [0, 2, 1, 5, 4], [0, 6, 4, 9, 9]])
+    pooled = np.zeros((3, 3, 2, 2), "float32")
+    for index, (batch, x1, y1, x2, y2) in enumerate(regions.astype(int)):
+        height, width = (max(y2 - y1 + 1, 1) / 2, max(x2 - x1 + 1, 1) / 2)
+        for i, j in np.ndindex(2, 2):
+            rows = slice(int(np.floor(i * height)) + y1, min(int(np.ceil((i + 1) * height)) + y1, 6))
+            cols = slice(int(np.floor(j * width)) + x1, min(int(np.ceil((j + 1) * width)) + x1, 8))
+            part = image[batch, :, rows, cols]
+            pooled[index, :, i, j] = part.max((1, 2)) if part.size else 0
+    add("MaxRoiPool", 17, [image, regions], [pooled], pooled_shape=[2, 2], spatial_scale=1.0)
+    table = noise(4, 5)
+    add("CenterCropPad", 18, [table, constant(i64([3, 8]))], [np.pad(table[:3], ((0, 0), (1, 2)))])
+    add("CenterCropPad", 18, [table.astype("int8"), constant(i64([2]))], [table.astype("int8")[:, 1:3]], axes=[-1])
+    theta, boxes = noise(2, 2, 3), noise(1, 3, 4)
+    for by_corners in (0, 1):
+
+        def axis(size):
+            return np.linspace(-1, 1, size) if by_corners else (2 * np.arange(size) + 1) / size - 1  # pylint: disable=cell-var-from-loop
+
+        ys, xs = np.meshgrid(axis(3), axis(4), indexing="ij")
+        grid = np.einsum("nij,hwj->nhwi", theta, np.stack([xs, ys, np.ones_like(xs)], -1))
+        add("AffineGrid", 20, [theta, constant(i64([2, 3, 3, 4]))], [f32(grid)], align_corners=by_corners)
+        zs, ys, xs = np.meshgrid(axis(2), axis(3), axis(4), indexing="ij")
+        grid = np.einsum("nij,dhwj->ndhwi", boxes, np.stack([xs, ys, zs, np.ones_like(xs)], -1))
+        add("AffineGrid", 20, [boxes, constant(i64([1, 3, 2, 3, 4]))], [f32(grid)], align_corners=by_corners)
+
+
 def make():
     pool_cases()
+    norm_cases()
+    moved_cases()
     convolution_cases()
     image_cases()
     signal_cases()

@@ -24,7 +24,7 @@ namespace {
 // A tensor of this shape whose element at each index is that of `x` at the flat position; -1 is out of range.
 template <class F>
 Result<HostValue> Picked(KernelCall& call, const Tensor& x, const Shape& shape, F&& position) {
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), shape));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.AllocateMoved(x->dtype(), shape));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
   const auto size = static_cast<size_t>(x->dtype().bytes());
   std::byte* place = out->mutable_data();
@@ -266,7 +266,7 @@ Result<HostValue> EvalStack(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, part.size() + 1));
   Shape shape = part;
   shape.insert(shape.begin() + axis, static_cast<int64_t>(parts.size()));
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(parts[0]->dtype(), shape));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.AllocateMoved(parts[0]->dtype(), shape));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
   const auto size = static_cast<size_t>(out->dtype().bytes());
   Shape strides = RowMajorStrides(shape);

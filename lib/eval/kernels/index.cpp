@@ -62,7 +62,7 @@ Result<HostValue> EvalTake(KernelCall& call) {
   Shape shape(x->shape().begin(), x->shape().begin() + axis);
   shape.insert(shape.end(), indices->shape().begin(), indices->shape().end());
   shape.insert(shape.end(), x->shape().begin() + axis + 1, x->shape().end());
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), std::move(shape)));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.AllocateMoved(x->dtype(), std::move(shape)));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
   if (out->num_elements() == 0) return HostValue(Tensor(out));
   const int64_t elements = RowMajorStrides(x->shape())[static_cast<size_t>(axis)];

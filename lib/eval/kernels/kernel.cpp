@@ -12,6 +12,11 @@ Error KernelCall::UnsupportedDType(DataType dtype) const {
 
 Result<std::shared_ptr<NDArray>> KernelCall::Allocate(DataType dtype, Shape shape) const {
   if (!IsElementType(dtype)) return UnsupportedDType(dtype);
+  return AllocateMoved(dtype, std::move(shape));
+}
+
+Result<std::shared_ptr<NDArray>> KernelCall::AllocateMoved(DataType dtype, Shape shape) const {
+  if (dtype.is_void() || dtype.is_handle() || !dtype.is_scalar()) return UnsupportedDType(dtype);
   const Result<uint64_t> bytes = TensorBytes(dtype, shape, limits_.max_bytes);
   if (!bytes) return Fail(bytes.error().message, bytes.error().code);
   return NDArray::Make(dtype, shape);

@@ -51,6 +51,8 @@ class KernelCall : public OperandReader {
 
   // A zeroed tensor, if the limits allow one.
   Result<std::shared_ptr<NDArray>> Allocate(DataType dtype, Shape shape) const;
+  // The same for kernels that only move elements, also of types that nothing is computed with, such as int4.
+  Result<std::shared_ptr<NDArray>> AllocateMoved(DataType dtype, Shape shape) const;
   // Charges `units` elementary operations to the budget.
   Status Charge(uint64_t units);
 

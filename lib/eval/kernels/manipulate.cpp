@@ -45,7 +45,7 @@ Result<HostValue> ReshapeTo(const KernelCall& call, const Tensor& x, Shape shape
 // `extents`, which have the product of `out_shape` but may be split more finely.
 Result<HostValue> Gathered(KernelCall& call, const Tensor& x, Shape out_shape, std::span<const int64_t> extents,
                            std::span<const int64_t> strides, int64_t start = 0) {
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), std::move(out_shape)));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.AllocateMoved(x->dtype(), std::move(out_shape)));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
   const size_t size = static_cast<size_t>(x->dtype().bytes());
   StridedCopy(out->mutable_data(), RowMajorStrides(extents), x->data() + start * static_cast<int64_t>(size), strides,
@@ -229,7 +229,7 @@ Result<HostValue> EvalConcat(KernelCall& call) {
       return call.Fail("the tensors do not fit together");
     shape[at] += part->shape()[at];
   }
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(parts[0]->dtype(), shape));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.AllocateMoved(parts[0]->dtype(), shape));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
   const size_t size = static_cast<size_t>(out->dtype().bytes());
   const Shape strides = RowMajorStrides(shape);
@@ -373,7 +373,7 @@ PadPlace PlaceOf(std::string_view mode) {
 Result<HostValue> PadWithElements(KernelCall& call, const Tensor& x, const Shape& widths, const Shape& shape,
                                   PadPlace place) {
   if (x->num_elements() == 0) return call.Fail("the operand has no element to pad with");
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), shape));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.AllocateMoved(x->dtype(), shape));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
   const Shape strides = RowMajorStrides(x->shape());
   const auto size = static_cast<size_t>(x->dtype().bytes());

@@ -16,7 +16,7 @@ Result<Tensor> Permute(KernelCall& call, const Tensor& x, std::span<const int64_
     shape.push_back(x->shape()[static_cast<size_t>(axis)]);
     strides.push_back(from[static_cast<size_t>(axis)]);
   }
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), shape));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.AllocateMoved(x->dtype(), shape));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
   StridedCopy(out->mutable_data(), RowMajorStrides(shape), x->data(), strides, shape,
               static_cast<size_t>(x->dtype().bytes()));

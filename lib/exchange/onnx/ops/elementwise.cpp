@@ -6,6 +6,7 @@
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
+#include "iropt/ir/element.h"
 #include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/binary.h"
@@ -157,6 +158,12 @@ Value ImportSwish(OpImport& op) {
   return Multiply(op, x, op.Call(op::kSigmoid, {Multiply(op, x, ScalarLike(op, x, alpha))}));
 }
 
+// A gate and a value.
+Value ImportSwiGlu(OpImport& op) {
+  const Value gate = ImportSwish(op);
+  return Multiply(op, gate.expr, op.In(1));
+}
+
 // The slope broadcasts against the data from its last dimension on or, before version 7, has one number per channel.
 Value ImportPRelu(OpImport& op) {
   // A comparison that is folded would leave two nodes.
@@ -212,15 +219,27 @@ const Expr* CastTo(OpImport& op, const Expr* x, DataType to) {
   return op.Cast(x, to);
 }
 
+bool HasEightBits(DataType dtype) { return dtype.is_floating() && dtype.bits == 8; }
+
+// Numbers that are too large for a format of 8 bits become its greatest one or, without `saturate`, what they become in
+// Relax. The former, and types that Relax computes nothing with, are left to the run.
+Value ImportCastTo(OpImport& op, DataType to) {
+  const TensorType* type = op.TypeOf(0);
+  if (type == nullptr) return {};
+  const DataType from = type->dtype;
+  if (from == to && !IsElementType(to)) return op.In(0);
+  if (!IsElementType(to) || (!from.is_void() && !IsElementType(from))) return {};
+  if (HasEightBits(to) && from != to && op.Int("saturate", 1) != 0) return {};
+  return CastTo(op, op.In(0), to);
+}
+
 Value ImportCast(OpImport& op) {
   const std::optional<DataType> to = DataTypeOf(static_cast<ElementType>(op.Int("to")));
-  if (!to || op.TypeOf(0) == nullptr) return {};
-  return CastTo(op, op.In(0), *to);
+  return to ? ImportCastTo(op, *to) : Value();
 }
 
 Value ImportCastLike(OpImport& op) {
-  if (op.TypeOf(0) == nullptr || op.TypeOf(1) == nullptr || op.Dtype(1).is_void()) return {};
-  return CastTo(op, op.In(0), op.Dtype(1));
+  return op.TypeOf(1) && !op.Dtype(1).is_void() ? ImportCastTo(op, op.Dtype(1)) : Value();
 }
 
 // The mask has only ones where nothing is dropped.
@@ -311,6 +330,7 @@ constexpr OpRow kElementwiseRows[] = {
     {"Sub", 1, 2, 2, ImportOldBinary<op::kSubtract>, "R.subtract", EvaluateSub},
     {"Sub", 7, 2, 2, ImportBinary<op::kSubtract>, "R.subtract", EvaluateSub},
     {"Sum", 1, 1, kAny, ImportVariadic<op::kAdd>, "R.add"},
+    {"SwiGLU", 28, 2, 2, ImportSwiGlu, "R.nn.silu, R.multiply"},
     {"Swish", 24, 1, 1, ImportSwish, "R.nn.silu"},
     {"Tan", 7, 1, 1, ImportUnary<op::kTan>, "R.tan"},
     {"Tanh", 1, 1, 1, ImportUnary<op::kTanh>, "R.tanh"},

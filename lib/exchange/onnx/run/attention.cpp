@@ -1,12 +1,47 @@
 // Attention and rotary embeddings of ONNX, with caches of keys and values.
 
+#include <fmt/format.h>
+
 #include "exchange/onnx/run/heads.h"
 #include "exchange/onnx/run/kernels.h"
 #include "exchange/onnx/run/numbers.h"
+#include "exchange/onnx/tensors.h"
 
 namespace iropt::onnx {
 
 namespace {
+
+// The keys that a query sees, by their positions. A query is at `offset` plus its own step.
+struct VisibleKeys {
+  std::vector<double> lengths;  // without padding, of each batch; none if all keys are there
+  int64_t past = 0;
+  int64_t queries = 0;
+  bool is_causal = false;
+  int64_t left = -1;  // how far back and ahead; -1: all
+  int64_t right = -1;
+
+  bool Sees(int64_t b, int64_t s, int64_t t) const {
+    const auto length = lengths.empty() ? 0 : static_cast<int64_t>(lengths[static_cast<size_t>(b)]);
+    if (!lengths.empty() && t >= length) return false;
+    // Queries are the last ones of a cache that is filled elsewhere.
+    const int64_t at = (lengths.empty() ? past : length - queries) + s;
+    return !(is_causal && t > at) && !(left >= 0 && t < at - left) && !(right >= 0 && t > at + right);
+  }
+};
+
+Result<VisibleKeys> VisibleKeysIn(const OnnxCall& call, const Heads& query, int64_t past) {
+  VisibleKeys keys{.lengths = {},
+                   .past = past,
+                   .queries = query.steps,
+                   .is_causal = call.Int("is_causal") != 0,
+                   .left = call.Int("left_window_size", -1),
+                   .right = call.Int("right_window_size", -1)};
+  if (call.In(6) == nullptr) return keys;
+  IROPT_ASSIGN_OR_RETURN(keys.lengths, call.NumbersIn(6));
+  if (static_cast<int64_t>(keys.lengths.size()) != query.batch)
+    return call.Fail("there is not a length for each batch");
+  return keys;
+}
 
 Result<HostValue> RunAttention(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Heads query, HeadsIn(call, 0, call.Int("q_num_heads")));
@@ -15,21 +50,14 @@ Result<HostValue> RunAttention(OnnxCall& call) {
   const int64_t now = key.steps;
   IROPT_ASSIGN_OR_RETURN(key, Appended(call, 4, key));
   IROPT_ASSIGN_OR_RETURN(value, Appended(call, 5, value));
-  const int64_t past = key.steps - now;
   IROPT_ASSIGN_OR_RETURN(const ScoreBias mask, BiasIn(call, 3, query));
-  std::vector<double> lengths;
-  if (call.In(6) != nullptr) {
-    IROPT_ASSIGN_OR_RETURN(lengths, call.NumbersIn(6));
-    if (static_cast<int64_t>(lengths.size()) != query.batch) return call.Fail("there is not a length for each batch");
-  }
-  const bool is_causal = call.Int("is_causal") != 0;
-  AttentionRule rule{.scale = DefaultScale(call, query.size),
+  IROPT_ASSIGN_OR_RETURN(const VisibleKeys visible, VisibleKeysIn(call, query, key.steps - now));
+  AttentionRule rule{.scale = call.FindAttr("scale") ? call.Float("scale") : DefaultScale(call, query.size),
                      .softcap = call.Float("softcap"),
                      .bias = {},
                      .kept_stage = call.Int("qk_matmul_output_mode")};
   rule.bias = [&](int64_t b, int64_t h, int64_t s, int64_t t) {
-    const bool is_padding = !lengths.empty() && static_cast<double>(t) >= lengths[static_cast<size_t>(b)];
-    return is_padding || (is_causal && t > past + s) ? kMasked : mask.At(b, h, s, t);
+    return visible.Sees(b, s, t) ? mask.At(b, h, s, t) : kMasked;
   };
   IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, query, key, value, rule));
   const DataType dtype = call.In(0)->dtype();
@@ -37,6 +65,42 @@ Result<HostValue> RunAttention(OnnxCall& call) {
   return ResultOf(
       call, {is_flat ? JoinedTensor(dtype, result.y) : TensorOf(dtype, result.y), TensorOf(call.In(1)->dtype(), key),
              TensorOf(call.In(2)->dtype(), value), TensorOf(dtype, result.scores)});
+}
+
+// ---- Attention whose scores and probabilities graphs change
+
+// What the graph of the attribute makes of scores in this dtype; the scores if there is none.
+Result<Heads> Modified(OnnxCall& call, std::string_view attribute, Heads scores, DataType dtype) {
+  const OnnxBody* body = call.Body(attribute);
+  if (body == nullptr) return scores;
+  std::vector<HostValue> args = {TensorOf(dtype, scores)};
+  args.insert(args.end(), body->captured.begin(), body->captured.end());
+  IROPT_ASSIGN_OR_RETURN(const HostValue result, call.context().Invoke(body->function, args));
+  const TupleValue* tuple = result.tuple();
+  const NDArray* array = tuple && tuple->fields.size() == 1 ? tuple->fields[0].tensor() : result.tensor();
+  auto numbers = array ? ToNumbers(*array) : std::nullopt;
+  if (!numbers || numbers->size() != scores.numbers.size())
+    return call.Fail(fmt::format("the graph '{}' changes the shape of its input", attribute));
+  scores.numbers = *std::move(numbers);
+  return scores;
+}
+
+Result<HostValue> RunFlexAttention(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Heads query, HeadsIn(call, 0, 0));
+  IROPT_ASSIGN_OR_RETURN(const Heads key, HeadsIn(call, 1, 0));
+  IROPT_ASSIGN_OR_RETURN(const Heads value, HeadsIn(call, 2, 0));
+  const DataType dtype = call.In(0)->dtype();
+  const auto given = DataTypeOf(static_cast<ElementType>(call.Int("softmax_precision")));
+  const DataType precision = given.value_or(dtype == DataType::Float(64) ? dtype : DataType::Float(32));
+  const AttentionRule products{.scale = call.FindAttr("scale") ? call.Float("scale") : DefaultScale(call, query.size),
+                               .bias = [](int64_t, int64_t, int64_t, int64_t) { return 0.0; }};
+  IROPT_ASSIGN_OR_RETURN(const Attended first, Attend(call, query, key, value, products));
+  IROPT_ASSIGN_OR_RETURN(Heads scores, Modified(call, "score_mod", first.scores, precision));
+  ForEachStep(scores, [&](int64_t b, int64_t h, int64_t s) {
+    SoftmaxOf({scores.At(b, h, s), static_cast<size_t>(scores.size)}, kMasked);
+  });
+  IROPT_ASSIGN_OR_RETURN(scores, Modified(call, "prob_mod", std::move(scores), precision));
+  return TensorOf(dtype, Weighted(scores, value));
 }
 
 // ---- Rotary embeddings, those of onnxruntime as well
@@ -76,6 +140,7 @@ Result<HostValue> RunContribRotaryEmbedding(OnnxCall& call) {
 constexpr KernelRow kAttentionKernels[] = {
     {"Attention", RunAttention},
     {"RotaryEmbedding", RunRotaryEmbedding},
+    {"ai.onnx.preview.FlexAttention", RunFlexAttention},
     {"com.microsoft.RotaryEmbedding", RunContribRotaryEmbedding},
 };
 

@@ -64,9 +64,6 @@ HostValue JoinedTensor(DataType dtype, const Heads& x) {
 
 // ---- Attention
 
-namespace {
-
-// `sink` is the score of one more key.
 void SoftmaxOf(std::span<double> row, double sink) {
   double greatest = sink;
   for (const double value : row) greatest = std::max(greatest, value);
@@ -75,7 +72,18 @@ void SoftmaxOf(std::span<double> row, double sink) {
   for (double& value : row) value = sum == 0 ? 0 : value / sum;
 }
 
-}  // namespace
+Heads Weighted(const Heads& weights, const Heads& value) {
+  Heads y(weights.batch, weights.heads, weights.steps, value.size);
+  const int64_t shared = weights.heads / std::max<int64_t>(1, value.heads);
+  ForEachStep(weights, [&](int64_t b, int64_t h, int64_t s) {
+    double* row = y.At(b, h, s);
+    for (int64_t t = 0; t < value.steps; ++t) {
+      const double* v = value.At(b, h / shared, t);
+      for (int64_t d = 0; d < value.size; ++d) row[d] += weights.At(b, h, s)[t] * v[d];
+    }
+  });
+  return y;
+}
 
 Result<Attended> Attend(const OnnxCall& call, const Heads& query, const Heads& key, const Heads& value,
                         const AttentionRule& rule) {
@@ -85,13 +93,13 @@ Result<Attended> Attend(const OnnxCall& call, const Heads& query, const Heads& k
   if (!fits) return call.Fail("query, key and value do not fit each other");
   const int64_t scores[] = {query.batch, query.heads, query.steps, key.steps};
   IROPT_RETURN_IF_ERROR(call.CheckShape(scores));
-  Attended result{Heads(query.batch, query.heads, query.steps, value.size),
-                  Heads(query.batch, query.heads, query.steps, key.steps)};
+  Heads weights(query.batch, query.heads, query.steps, key.steps);
+  Heads kept = weights;
   const int64_t shared = query.heads / key.heads;
   ForEachStep(query, [&](int64_t b, int64_t h, int64_t s) {
-    std::vector<double> row(static_cast<size_t>(key.steps));
+    const std::span<double> row(weights.At(b, h, s), static_cast<size_t>(key.steps));
     const auto keep = [&](int64_t stage) {
-      if (stage == rule.kept_stage) std::ranges::copy(row, result.scores.At(b, h, s));
+      if (stage == rule.kept_stage) std::ranges::copy(row, kept.At(b, h, s));
     };
     for (int64_t t = 0; t < key.steps; ++t) {
       const double* q = query.At(b, h, s);
@@ -111,13 +119,8 @@ Result<Attended> Attend(const OnnxCall& call, const Heads& query, const Heads& k
     if (!rule.sinks.empty()) sink = rule.sinks[static_cast<size_t>(h)];
     SoftmaxOf(row, sink);
     keep(3);
-    double* y = result.y.At(b, h, s);
-    for (int64_t t = 0; t < key.steps; ++t) {
-      const double* v = value.At(b, h / shared, t);
-      for (int64_t d = 0; d < value.size; ++d) y[d] += row[static_cast<size_t>(t)] * v[d];
-    }
   });
-  return result;
+  return Attended{Weighted(weights, value), std::move(kept)};
 }
 
 double DefaultScale(const OnnxCall& call, int64_t size) {

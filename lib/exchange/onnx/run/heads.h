@@ -67,6 +67,11 @@ struct AttentionRule {
   int64_t kept_stage = 0;
 };
 
+// Makes weights of scores, in their order; zeros if all keys are masked. `sink` is the score of one more key.
+void SoftmaxOf(std::span<double> row, double sink);
+// The sums of values by the weights of each query.
+Heads Weighted(const Heads& weights, const Heads& value);
+
 struct Attended {
   Heads y;
   Heads scores;

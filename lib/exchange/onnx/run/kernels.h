@@ -26,6 +26,7 @@ Result<std::optional<HostValue>> RunAsImported(OnnxCall& call);
 
 // ---- The families of kernels.
 std::span<const KernelRow> AttentionKernels();
+std::span<const KernelRow> CastKernels();
 std::span<const KernelRow> ContribAttentionKernels();
 std::span<const KernelRow> LoopKernels();
 std::span<const KernelRow> MathematicsKernels();
@@ -35,7 +36,9 @@ std::span<const KernelRow> RecurrentKernels();
 std::span<const KernelRow> ResizeKernels();
 std::span<const KernelRow> SelectionKernels();
 std::span<const KernelRow> SequenceKernels();
+std::span<const KernelRow> StateKernels();
 std::span<const KernelRow> TrainingKernels();
+std::span<const KernelRow> WindowKernels();
 
 // All packed functions of this library.
 const PackedRegistry& OnnxPackedFuncs();

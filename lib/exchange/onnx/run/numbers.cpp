@@ -12,12 +12,20 @@ std::optional<std::vector<double>> ToNumbers(const NDArray& array) {
     std::ranges::transform(array.As<T>(), numbers.begin(),
                            [](T element) { return static_cast<double>(Element<T>::Load(element)); });
   });
-  if (!known) return std::nullopt;
+  if (known) return numbers;
+  if (!IsNarrow(array.dtype())) return std::nullopt;
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = LoadNarrow(array.data()[i], array.dtype());
   return numbers;
 }
 
-Tensor FromNumbers(DataType dtype, std::span<const int64_t> shape, std::span<const double> numbers) {
+Tensor FromNumbers(DataType dtype, std::span<const int64_t> shape, std::span<const double> numbers,
+                   const NarrowRounding& rounding) {
   auto array = NDArray::Make(dtype, shape);
+  if (IsNarrow(dtype)) {
+    std::ranges::transform(numbers, array->mutable_data(),
+                           [&](double number) { return StoreNarrow(number, dtype, rounding); });
+    return array;
+  }
   DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
     std::ranges::transform(numbers, array->MutableAs<T>().begin(), [](double number) {
       T element{};

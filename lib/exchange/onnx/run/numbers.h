@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "exchange/onnx/run/narrow_elements.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
@@ -15,7 +16,8 @@ namespace iropt::onnx {
 // The elements; nullopt for an element type that cannot be converted.
 std::optional<std::vector<double>> ToNumbers(const NDArray& array);
 // A tensor of the dtype, whose elements are rounded to it. The numbers are as many as the shape says.
-Tensor FromNumbers(DataType dtype, std::span<const int64_t> shape, std::span<const double> numbers);
+Tensor FromNumbers(DataType dtype, std::span<const int64_t> shape, std::span<const double> numbers,
+                   const NarrowRounding& rounding = {});
 // A tensor of int64.
 Tensor FromInts(std::span<const int64_t> shape, std::span<const int64_t> numbers);
 

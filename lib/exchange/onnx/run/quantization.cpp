@@ -62,7 +62,7 @@ Result<HostValue> ForEachElement(OnnxCall& call, DataType dtype, F&& f) {
     y.push_back(f(value, scale.At(index, axis, block), zero.At(index, axis, block)));
     for (size_t i = index.size(); i-- > 0 && ++index[i] == shape[i];) index[i] = 0;
   }
-  return HostValue(FromNumbers(dtype, shape, y));
+  return HostValue(FromNumbers(dtype, shape, y, {.saturates = call.Int("saturate", 1) != 0}));
 }
 
 Result<HostValue> RunQuantizeLinear(OnnxCall& call) {
@@ -76,7 +76,9 @@ Result<HostValue> RunQuantizeLinear(OnnxCall& call) {
 }
 
 Result<HostValue> RunDequantizeLinear(OnnxCall& call) {
-  const DataType dtype = call.In(1) ? call.In(1)->dtype() : DataType::Float(32);
+  DataType dtype = call.In(1) ? call.In(1)->dtype() : DataType::Float(32);
+  if (call.Int("output_dtype") != 0)
+    dtype = DataTypeOf(static_cast<ElementType>(call.Int("output_dtype"))).value_or(dtype);
   return ForEachElement(call, dtype, [](double x, double scale, double zero) { return (x - zero) * scale; });
 }
 

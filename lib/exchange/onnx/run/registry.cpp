@@ -47,9 +47,9 @@ PackedRegistry MakeOnnxPackedFuncs() {
                  [](PackedCall& call) { return RunOperator(call, nullptr, true); });
   }
   for (const std::span<const KernelRow> family :
-       {AttentionKernels(), ContribAttentionKernels(), LoopKernels(), MathematicsKernels(), QuantizationKernels(),
-        QuantizedElementKernels(), RecurrentKernels(), ResizeKernels(), SelectionKernels(), SequenceKernels(),
-        TrainingKernels()}) {
+       {AttentionKernels(), CastKernels(), ContribAttentionKernels(), LoopKernels(), MathematicsKernels(),
+        QuantizationKernels(), QuantizedElementKernels(), RecurrentKernels(), ResizeKernels(), SelectionKernels(),
+        SequenceKernels(), StateKernels(), TrainingKernels(), WindowKernels()}) {
     for (const KernelRow& row : family) {
       registry.Set(fmt::format("{}{}", kOpaquePrefix, row.name),
                    [kernel = row.kernel, is_imported = imported.contains(row.name)](PackedCall& call) {

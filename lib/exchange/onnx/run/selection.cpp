@@ -326,21 +326,10 @@ Result<HostValue> RunTensorScatter(OnnxCall& call) {
   return HostValue(FromNumbers(call.In(0)->dtype(), shape, cache));
 }
 
-// The same bytes as elements of another type.
-Result<HostValue> RunBitCast(OnnxCall& call) {
-  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorIn(0));
-  const std::optional<DataType> dtype = DataTypeOf(static_cast<ElementType>(call.Int("to")));
-  if (!dtype || dtype->bits != x->dtype().bits) return call.Fail("the elements are not of the same size");
-  auto result = NDArray::Make(*dtype, x->shape());
-  std::copy_n(reinterpret_cast<const char*>(x->data()), x->num_bytes(),
-              reinterpret_cast<char*>(result->mutable_data()));
-  return HostValue(Tensor(std::move(result)));
-}
-
 constexpr KernelRow kSelectionKernels[] = {
-    {"BitCast", RunBitCast}, {"TensorScatter", RunTensorScatter}, {"Compress", RunCompress},
-    {"MaxPool", RunMaxPool}, {"MaxUnpool", RunMaxUnpool},         {"NonMaxSuppression", RunNonMaxSuppression},
-    {"Unique", RunUnique},
+    {"Compress", RunCompress},           {"MaxPool", RunMaxPool},
+    {"MaxUnpool", RunMaxUnpool},         {"NonMaxSuppression", RunNonMaxSuppression},
+    {"TensorScatter", RunTensorScatter}, {"Unique", RunUnique},
 };
 
 }  // namespace

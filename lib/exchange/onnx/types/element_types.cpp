@@ -74,7 +74,8 @@ constexpr TypeRow kElementTypes[] = {
     {"HardSigmoid HardSwish Hardmax Identity InstanceNormalization LRN LeakyRelu Log LogSoftmax LpNormalization "
      "MeanVarianceNormalization Mish Neg Not PRelu RMSNormalization Reciprocal Relu ReverseSequence Round",
      0, Of<0>, Like<0>},
-    {"Scatter ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan "
+    {"Scatter ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt SwiGLU Swish "
+     "Tan "
      "Tanh "
      "TensorScatter ThresholdedRelu Trilu GroupNormalization",
      0, Of<0>, Like<0>},

@@ -59,6 +59,20 @@ DataType RecurrentDtype(OpImport& op, size_t output) {
   return dtype.is_void() || dtype.is_handle() ? Of<1>(op, output) : dtype;
 }
 
+// Texts become numbers, and numbers texts.
+DataType CategoryDtype(OpImport& op, size_t /*output*/) {
+  return op.TypeOf(0) ? DataType::Handle() : DataType::Int(64);
+}
+
+// A dimension for the categories after those of the data.
+Dims CategoryDims(OpImport& op, size_t /*output*/) {
+  Dims dims = op.TypeOf(0) ? DimsIn(op, 0) : std::nullopt;
+  const AttributeProto* texts = op.FindAttr("cats_strings");
+  const size_t count = texts ? texts->strings.size() : op.Ints("cats_int64s").size();
+  if (dims) dims->push_back(WholeDim(static_cast<int64_t>(count)));
+  return dims;
+}
+
 constexpr TypeRow kSequenceTypes[] = {
     {"GRU LSTM RNN", 0, RecurrentDtype, RecurrentDims},
     {"SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceMap SplitToSequence Optional", 0, kNoNumbers,
@@ -66,6 +80,7 @@ constexpr TypeRow kSequenceTypes[] = {
     {"StringNormalizer ai.onnx.ml.ZipMap ai.onnx.ml.CastMap ai.onnx.ml.DictVectorizer", 0, kNoNumbers, AnyRank},
     {"StringSplit", 0, kNoNumbers, AnyRank},
     {"StringSplit", 1, kLongs, Like<0>},
+    {"ConcatFromSequence OptionalGetElement SequenceAt ai.onnx.preview.training.Gradient", 0, kUnknown, AnyRank},
     {"SequenceLength", 0, kLongs, Rank<0>},
     {"OptionalHasElement", 0, kBools, Rank<0>},
     {"TfIdfVectorizer", 0, kFloats, TfIdfDims},
@@ -73,6 +88,9 @@ constexpr TypeRow kSequenceTypes[] = {
      ExampleDims},
     {"ai.onnx.ml.LinearClassifier ai.onnx.ml.SVMClassifier ai.onnx.ml.TreeEnsembleClassifier", 1, kFloats, ScoreDims},
     {"ai.onnx.ml.LinearRegressor ai.onnx.ml.TreeEnsembleRegressor", 0, kFloats, TargetDims},
+    {"ai.onnx.ml.TreeEnsemble", 0, Of<0>, TargetDims},
+    {"ai.onnx.ml.CategoryMapper", 0, CategoryDtype, AnyRank},
+    {"ai.onnx.ml.OneHotEncoder", 0, kFloats, CategoryDims},
     {"ai.onnx.ml.SVMRegressor ai.onnx.ml.FeatureVectorizer", 0, kFloats, ScoreDims},
 };
 

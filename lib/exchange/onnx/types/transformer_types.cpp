@@ -45,6 +45,31 @@ Dims AttentionDims(OpImport& op, size_t output) {
   }
 }
 
+// Query, key, value, state, decay, rate -> y, state
+Dims LinearAttentionDims(OpImport& op, size_t output) {
+  const Dims query = DimsIn(op, 0);
+  const Dims value = DimsIn(op, 2);
+  const int64_t heads = op.Int("q_num_heads");
+  const int64_t kv_heads = op.Int("kv_num_heads");
+  const PrimExpr* size = HeadSize(value, kv_heads);
+  if (output == 0) return std::vector{DimAt(query, 0), DimAt(query, 1), MultiplyDims(WholeDim(heads), size)};
+  return std::vector{DimAt(query, 0), WholeDim(kv_heads), HeadSize(DimsIn(op, 1), kv_heads), size};
+}
+DataType StateOfAttentionDtype(OpImport& op, size_t output) {
+  return op.Has(3) ? Of<3>(op, output) : Of<0>(op, output);
+}
+
+// The steps that the kernel sees before the first one of the next data.
+Dims ConvStateDims(OpImport& op, size_t /*output*/) {
+  const Dims data = DimsIn(op, 0);
+  return std::vector{DimAt(data, 0), DimAt(data, 1), SubtractDims(DimAt(DimsIn(op, 1), 2), WholeDim(1))};
+}
+
+Dims FlexAttentionDims(OpImport& op, size_t /*output*/) {
+  const Dims query = DimsIn(op, 0);
+  return std::vector{DimAt(query, 0), DimAt(query, 1), DimAt(query, 2), DimAt(DimsIn(op, 2), 3)};
+}
+
 // ---- Attention of onnxruntime
 
 // The inputs are the data and the weights of query, key and value, next to each other.
@@ -180,6 +205,11 @@ constexpr TypeRow kTransformerTypes[] = {
     {"Attention", 2, Of<2>, AttentionDims},
     {"Attention", 3, Of<0>, AttentionDims},
     {"RotaryEmbedding com.microsoft.RotaryEmbedding", 0, Of<0>, Like<0>},
+    {"LinearAttention", 0, Of<0>, LinearAttentionDims},
+    {"LinearAttention", 1, StateOfAttentionDtype, LinearAttentionDims},
+    {"CausalConvWithState", 0, Of<0>, Like<0>},
+    {"CausalConvWithState", 1, Of<0>, ConvStateDims},
+    {"ai.onnx.preview.FlexAttention", 0, Of<2>, FlexAttentionDims},
     {"com.microsoft.Attention", 0, Of<0>, ContribAttentionDims},
     {"com.microsoft.QAttention", 0, Of<3>, QuantizedAttentionDims},
     {"com.microsoft.MultiHeadAttention", 0, Of<0>, MultiHeadAttentionDims},

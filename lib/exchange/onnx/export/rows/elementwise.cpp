@@ -250,7 +250,10 @@ Names ExportLogSoftmax(OpExport& op) { return ExportSoftmaxKind(op, "LogSoftmax"
 Names ExportAstype(OpExport& op) {
   const DataType to = op.Attrs<AstypeAttrs>().dtype();
   if (ElementTypeOf(to) == ElementType::kUndefined) return op.Lacks(fmt::format("ONNX has no {}", to.ToString()));
-  return {op.Add("Cast", {op.In(0)}, {IntAttribute("to", static_cast<int64_t>(ElementTypeOf(to)))})};
+  std::vector<AttributeProto> attributes = {IntAttribute("to", static_cast<int64_t>(ElementTypeOf(to)))};
+  // What is too large becomes no number in Relax, and the greatest one in ONNX.
+  if (to.bits == 8 && to.is_floating()) attributes.push_back(IntAttribute("saturate", 0));
+  return {op.Add("Cast", {op.In(0)}, std::move(attributes))};
 }
 
 Names ExportDropout(OpExport& op) { return {op.In(0), {}}; }

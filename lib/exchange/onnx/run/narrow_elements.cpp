@@ -1,0 +1,132 @@
+#include "exchange/onnx/run/narrow_elements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace iropt::onnx {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// A sign, an exponent and a mantissa. `special` is the first code of the upper half that is not a finite number.
+struct FloatFormat {
+  TypeCode code;
+  int mantissa_bits;
+  int bias;
+  int special;
+  int infinity;  // 0 for none
+  int nan;       // 0 for none
+  bool has_negative_zero;
+};
+
+constexpr FloatFormat kFormats[] = {
+    {TypeCode::kFloat8E4M3, 3, 7, 0x7f, 0, 0x7f, true},      {TypeCode::kFloat8E5M2, 2, 15, 0x7c, 0x7c, 0x7e, true},
+    {TypeCode::kFloat8E4M3Fnuz, 3, 8, 0x80, 0, 0x80, false}, {TypeCode::kFloat8E5M2Fnuz, 2, 16, 0x80, 0, 0x80, false},
+    {TypeCode::kFloat4E2M1, 1, 1, 0x08, 0, 0, true},
+};
+
+const FloatFormat* FormatOf(DataType dtype) {
+  const auto* found = std::ranges::find(kFormats, dtype.code, &FloatFormat::code);
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
+// The number of a finite code without a sign.
+double Magnitude(int code, const FloatFormat& format) {
+  const int mantissa = code & ((1 << format.mantissa_bits) - 1);
+  const int exponent = code >> format.mantissa_bits;
+  const int whole = exponent == 0 ? mantissa : mantissa + (1 << format.mantissa_bits);
+  return std::ldexp(whole, std::max(exponent, 1) - format.bias - format.mantissa_bits);
+}
+
+double LoadFloat(int code, DataType dtype, const FloatFormat& format) {
+  const int sign = 1 << (dtype.bits - 1);
+  if (!format.has_negative_zero && code == sign) return kNan;
+  const int magnitude = code & (sign - 1);
+  double number = kNan;
+  if (magnitude < format.special) number = Magnitude(magnitude, format);
+  if (format.infinity != 0 && magnitude == format.infinity) number = kInfinity;
+  return (code & sign) != 0 ? -number : number;
+}
+
+// Numbers that are halfway to the one after the greatest one are beyond the range.
+int StoreFloat(double number, DataType dtype, const FloatFormat& format, bool saturates) {
+  const int sign = std::signbit(number) ? 1 << (dtype.bits - 1) : 0;
+  // Types without NaN have their greatest number for it.
+  if (std::isnan(number))
+    return format.nan != 0 ? format.nan | (format.has_negative_zero ? sign : 0) : format.special - 1;
+  const double magnitude = std::abs(number);
+  const int beyond = format.special;  // as if it were a number
+  int low = 0;
+  int high = beyond;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (Magnitude(middle, format) <= magnitude ? low : high) = middle;
+  }
+  const double below = magnitude - Magnitude(low, format);
+  const double above = Magnitude(high, format) - magnitude;
+  int code = below < above || (below == above && low % 2 == 0) ? low : high;
+  if (code == beyond) {
+    if (saturates || format.nan == 0)
+      code = beyond - 1;
+    else
+      code = format.infinity != 0 ? format.infinity : format.nan;
+  }
+  if (!format.has_negative_zero && (code == 0 || code == format.nan)) return code;
+  return code | sign;
+}
+
+// A power of two: exponents from -127 up; the last code is NaN.
+int StorePower(double number, const NarrowRounding& rounding) {
+  constexpr int kPowerNan = 0xff;
+  if (std::isnan(number)) return kPowerNan;
+  int exponent = 0;
+  const double fraction = std::frexp(std::abs(number), &exponent);  // from 0.5 up to 1, or 0
+  using Mode = NarrowRounding::Mode;
+  const bool up = rounding.mode == Mode::kUp ? fraction > 0.5 : rounding.mode == Mode::kNearest && fraction >= 0.75;
+  const int code = exponent - 1 + 127 + (up ? 1 : 0);
+  const bool is_great = std::isinf(number) || code >= kPowerNan;
+  if (!is_great && fraction != 0 && code >= 0) return code;
+  if (!rounding.saturates) return kPowerNan;
+  return is_great ? kPowerNan - 1 : 0;
+}
+
+// The low bits, with the sign of the type.
+int Reinterpreted(int bits, DataType dtype) {
+  const int mask = (1 << dtype.bits) - 1;
+  const bool is_negative = dtype.is_int() && (bits >> (dtype.bits - 1) & 1) != 0;
+  return is_negative ? bits | ~mask : bits & mask;
+}
+
+}  // namespace
+
+bool IsNarrow(DataType dtype) {
+  if (dtype.lanes != 1 || dtype.is_bool()) return false;
+  if (dtype.is_integer()) return dtype.bits < 8;
+  return dtype.code == TypeCode::kFloat8E8M0 || FormatOf(dtype) != nullptr;
+}
+
+double LoadNarrow(std::byte code, DataType dtype) {
+  const auto bits = std::to_integer<int>(code);
+  if (dtype.is_integer()) return Reinterpreted(bits, dtype);
+  if (dtype.code == TypeCode::kFloat8E8M0) return bits == 0xff ? kNan : std::ldexp(1.0, bits - 127);
+  return LoadFloat(bits, dtype, *FormatOf(dtype));
+}
+
+std::byte StoreNarrow(double number, DataType dtype, const NarrowRounding& rounding) {
+  int code = 0;
+  if (dtype.is_integer()) {
+    constexpr double kMost = 0x1p62;
+    const bool fits = std::abs(number) < kMost;
+    code = Reinterpreted(fits ? static_cast<int>(static_cast<int64_t>(number) & 0xff) : 0, dtype);
+  } else if (dtype.code == TypeCode::kFloat8E8M0) {
+    code = StorePower(number, rounding);
+  } else {
+    code = StoreFloat(number, dtype, *FormatOf(dtype), rounding.saturates);
+  }
+  return static_cast<std::byte>(static_cast<uint8_t>(code));
+}
+
+}  // namespace iropt::onnx

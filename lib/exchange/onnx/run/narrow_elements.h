@@ -1,0 +1,27 @@
+// Element types that the library computes nothing with: of 2 and 4 bits, and formats of 8 bits. Host tensors have one
+// element in a byte, integers with their sign.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "iropt/ir/dtype.h"
+
+namespace iropt::onnx {
+
+// How a number without an own code becomes one.
+struct NarrowRounding {
+  // Numbers beyond the range become the greatest ones, not infinity or NaN.
+  bool saturates = true;
+  // For e8m0, which has powers of two.
+  enum class Mode : uint8_t { kUp, kDown, kNearest } mode = Mode::kUp;
+};
+
+// Returns whether the type is an integer of 2 or 4 bits, or a format of 4 or 8 bits.
+bool IsNarrow(DataType dtype);
+
+double LoadNarrow(std::byte code, DataType dtype);
+// Rounds to the nearest number, ties to even codes; fractions of integers are cut off, and their high bits.
+std::byte StoreNarrow(double number, DataType dtype, const NarrowRounding& rounding);
+
+}  // namespace iropt::onnx
