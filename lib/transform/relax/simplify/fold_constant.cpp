@@ -31,6 +31,7 @@
 #include "constant_evaluator.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/diag/joint_spans.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
@@ -96,6 +97,8 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   }
   const ConstantEvaluator::Declined& declined() const { return evaluator_.declined(); }
   uint64_t folded() const { return folded_; }
+  // What the folded calls came from: a node of a model that was read may be several calls.
+  size_t folded_places() const { return places_.size() + unplaced_; }
   uint64_t branches() const { return branches_; }
 
  private:
@@ -380,10 +383,16 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
 
   void CountFolded(const Call& call, const Op& op, const HostValue& value) {
     ++folded_;
-    if (kept_calls_ != nullptr)
+    if (kept_calls_ != nullptr) {
+      const SourceSpan all = Location(call);
+      if (all.begin == 0) ++unplaced_;
+      for (const SourceSpan place : PartsOf(all)) {
+        if (place.begin != 0) places_.insert(place.begin);
+      }
       ForEachTensor(value, [&](const Tensor& tensor) {
         folded_calls_.try_emplace(tensor.get(), FoldedCallOf{&call, tensor->num_bytes()});
       });
+    }
     if (!WantsRemarks()) return;
     RemarkPassed("folded-call", Location(call),
                  fmt::format("the call of {} is replaced by its value", op.info->script));
@@ -414,8 +423,11 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   uint64_t branches_ = 0;   // that took the place of conditionals
   std::vector<bool> kept_;  // by Var::id; empty if all may become constants
   const LookupSet<const Call*>* kept_calls_ = nullptr;
-  LookupMap<const NDArray*, FoldedCallOf> folded_calls_;  // if calls may have to be kept
-  std::vector<uint32_t> fact_ids_;                        // by Var::id: index in facts_ plus one, 0 if nothing is known
+  // If calls may have to be kept.
+  LookupMap<const NDArray*, FoldedCallOf> folded_calls_;
+  LookupSet<uint32_t> places_;
+  size_t unplaced_ = 0;
+  std::vector<uint32_t> fact_ids_;  // by Var::id: index in facts_ plus one, 0 if nothing is known
   std::vector<Fact> facts_;
 };
 
@@ -498,7 +510,7 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
     const Function* result = RemoveDeadBindings(folded, &module, workspace, &removed);
     if (options.max_growth) {
       size_t smallest = 0;
-      const size_t most = *options.max_growth + options.growth_of_call * folder.folded();
+      const size_t most = *options.max_growth + options.growth_of_call * folder.folded_places();
       const std::vector<const Call*> growing = GrowingCalls(*function, *result, folder, most, smallest);
       kept.InsertAll(growing);
       if (tries >= kMostTries && !growing.empty())
@@ -526,7 +538,7 @@ std::optional<size_t> MaxGrowth(const PassContext& context, const Module& module
 
 // One pass run has one budget, of which each function has the same part, whatever the order they are worked on.
 FoldOptions ShareOf(FoldOptions options, const PassContext& context, const Module& module) {
-  constexpr size_t kBytesOfCall = 40;  // in a file, of one with short names
+  constexpr size_t kBytesOfCall = 40;  // of a node in a file, with short names
   const auto count =
       std::ranges::count_if(module.functions(), [](const ModuleEntry& entry) { return Is<Function>(entry.func); });
   const size_t functions = std::max<size_t>(static_cast<size_t>(count), 1);

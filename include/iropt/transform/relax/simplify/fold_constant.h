@@ -26,7 +26,7 @@ struct FoldOptions {
   // By how many bytes the constants of a function may grow in all: calls whose results make them grow by more stay.
   // None: by any number, up to the limits above.
   std::optional<size_t> max_growth = {};
-  size_t growth_of_call = 0;             // in addition, for each call that is folded
+  size_t growth_of_call = 0;             // in addition, for each place whose calls are folded
   NetworkMode mode = NetworkMode::Auto;  // of batch_norm and dropout
 };
 
