@@ -393,7 +393,19 @@ def cache_cases():
     add("BitCast", 26, [x], [x.view("int32")], to=6)
 
 
+def fused_cases():
+    image, kernel, shift, residual = noise(1, 2, 4, 4), noise(3, 2, 1, 1), noise(3), noise(1, 3, 4, 4)
+    conv = np.einsum("ncyx,oc->noyx", image, kernel[:, :, 0, 0]) + shift[:, None, None]
+    for name, expected, options in (("Relu", np.maximum(conv, 0), {}), ("LeakyRelu", np.where(conv < 0, 0.3 * conv, conv), {"activation_params": [0.3]}),
+                                    ("Clip", np.clip(conv, -0.5, 0.75), {"activation_params": [-0.5, 0.75]}), ("Tanh", np.tanh(conv), {}),
+                                    ("HardSigmoid", np.clip(0.3 * conv + 0.4, 0, 1), {"activation_params": [0.3, 0.4]}),
+                                    ("Sigmoid", sigmoid(conv), {})):
+        add("FusedConv", 1, [image, kernel, shift], [f32(expected)], MICROSOFT, activation=name, kernel_shape=[1, 1], **options)
+    add("FusedConv", 1, [image, kernel, shift, residual], [f32(np.maximum(conv + residual, 0))], MICROSOFT, activation="Relu", kernel_shape=[1, 1])
+    add("Trilu", 1, [image], [np.tril(image)], MICROSOFT, in_onnxruntime=False, upper=0)
+
+
 def make():
     for case in (activation_cases, normalization_cases, product_cases, quantized_cases, attention_cases, grouped_cases, rotary_cases,
-                 cache_cases):
+                 cache_cases, fused_cases):
         case()

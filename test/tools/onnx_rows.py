@@ -24,7 +24,8 @@ import onnx_file
 import onnx_row_cases
 
 ROW = re.compile(r'^\s*\{"(\w+)", (\d+), \w+, \w+, [\w:<>]+,', re.MULTILINE)
-KERNEL = re.compile(r'\{"([\w.]+)", (?:Run|Define)\w+\}')
+KERNEL = re.compile(r'\{"([\w.]+)",\s*(?:Run|Define)\w+[,}]')
+DEFINITION = re.compile(r'\{"([\w.]+)",\s*Define\w+,\s*"([^"]+)"\}')
 
 
 def read(folder, pattern):
@@ -92,6 +93,7 @@ def table(folder, cases):
     """The operators that sets 23 to 28 added or changed, and those of onnxruntime: what they are read as, and what was tried."""
     rows = {name: becomes for name, becomes in re.findall(r'^\s*\{"(\w+)", \d+, \w+, \w+, [\w:<>]+,\s*"([^"]*)"', read(folder, "ops/*.cpp"),
                                                            re.MULTILINE)}
+    rows = {**dict(DEFINITION.findall(read(folder, "run/*.cpp"))), **rows}
     rules = typed(folder)
     listed = [(name, version) for name, versions in operators().items() for version in versions
               if version >= 23 or name.startswith("ai.onnx.preview.F")]
@@ -99,7 +101,7 @@ def table(folder, cases):
     listed += [(name, 1) for name in sorted(run) if name.startswith("com.microsoft.")]
     for name, version in listed:
         tried = [case for case in cases if case.full_name == name and case.opset >= version]
-        becomes = rows.get(name) or ("a composition when it runs" if re.search(rf'"{re.escape(name)}", Define', read(folder, "run/*.cpp")) else "a call")
+        becomes = rows.get(name, "a call")
         typing = "yes" if name in rules else "by its graphs or values"
         yield (name, str(version), becomes, typing, str(len(tried)), str(sum(case.in_onnxruntime and case.opset <= LAST_IN_ONNXRUNTIME
                                                                              for case in tried)))

@@ -99,7 +99,9 @@ class OnnxFormat final : public Format {
     if (request.sources != nullptr) IROPT_RETURN_IF_ERROR(PlaceNodes(*model, request.name, *request.sources));
     TensorReader tensors(request.owner, request.folder);
     const NodeCounter count_nodes = CounterFor(*model, request);
-    Result<Module> module = ImportModel(*model, tensors, diagnostics, request.value_names, count_nodes);
+    Result<Module> module = ImportModel(
+        *model, tensors, diagnostics,
+        {.value_names = request.value_names, .count_nodes = count_nodes, .defines = !request.is_written_back});
     const bool may_grow = count_nodes && module.ok() && model->functions.empty() && HasUnknownSizes(model->graph) &&
                           AsksForShapes(model->graph);
     if (!may_grow) return module;
@@ -136,7 +138,9 @@ class OnnxFormat final : public Format {
       DiagnosticBuffer ignored;
       DiagnosticEngine silent(&ignored);
       ValueNames names;
-      Result<Module> other = ImportModel(model, tensors, silent, &names, CounterFor(model, request), kept);
+      Result<Module> other =
+          ImportModel(model, tensors, silent,
+                      {.value_names = &names, .count_nodes = CounterFor(model, request), .kept_shapes = kept});
       const std::optional<size_t> other_nodes = other.ok() ? NodesOf(*other) : std::nullopt;
       if (!other_nodes || (nodes && *nodes <= *other_nodes)) continue;
       if (request.value_names != nullptr) *request.value_names = std::move(names);

@@ -32,7 +32,7 @@ struct ImportContext {
   const Model& model;
   TensorReader& tensors;
   DiagnosticEngine& diagnostics;
-  // Operators that stay calls become what they compute: for a run.
+  // Operators that stay calls otherwise become what they compute.
   bool defines = false;
   Module module = {};
   LocalFunctions functions = LocalFunctions(model);

@@ -111,16 +111,17 @@ const iropt::Function* ImportMain(const Model& model, FunctionImporter& importer
 }  // namespace
 
 Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics,
-                           ValueNames* value_names, NodeCounter count_nodes, KeptShapes kept_shapes) {
+                           ImportOptions options) {
   ImportContext context{.model = model,
                         .tensors = tensors,
                         .diagnostics = diagnostics,
-                        .count_nodes = std::move(count_nodes),
-                        .kept_shapes = kept_shapes};
+                        .defines = options.defines,
+                        .count_nodes = std::move(options.count_nodes),
+                        .kept_shapes = options.kept_shapes};
   FunctionImporter importer(context);
   const iropt::Function* main = ImportMain(model, importer);
   if (main == nullptr) return Failure{ErrorCode::Parse};
-  if (value_names != nullptr) *value_names = importer.value_names();
+  if (options.value_names != nullptr) *options.value_names = importer.value_names();
   Module module;
   module.Set(GlobalVar::Get("main"), main, importer.workspace().Finish());
   for (const ModuleEntry& entry : context.module.functions()) module.Set(entry.var, entry.func, entry.storage);

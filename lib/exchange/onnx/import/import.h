@@ -10,13 +10,20 @@
 
 namespace iropt::onnx {
 
+struct ImportOptions {
+  ValueNames* value_names = nullptr;  // gets them
+  // Nodes that would be written as several ones stay calls of their operators; so do those that ask for `kept_shapes`.
+  NodeCounter count_nodes = nullptr;
+  KeptShapes kept_shapes = KeptShapes::None;
+  // Operators of onnxruntime become what they compute, for a module that is not written as ONNX again.
+  bool defines = false;
+};
+
 // The module of a model. Its function `main` is the graph, with a parameter for each input that has no initializer;
 // bodies of loops are private functions. The attribute attr::kOnnxModel of the module has the facts about the model,
-// attr::kOnnxGraph of `main` the names that are not identifiers and what else the graph says. `value_names` may be
-// null. With `count_nodes`, nodes that would be written as several ones stay calls of their operators; so do those
-// that ask for `kept_shapes`. Fails with ErrorCode::Parse; what is wrong is reported with the node and the tensor.
+// attr::kOnnxGraph of `main` the names that are not identifiers and what else the graph says. Fails with
+// ErrorCode::Parse; what is wrong is reported with the node and the tensor.
 Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics,
-                           ValueNames* value_names = nullptr, NodeCounter count_nodes = nullptr,
-                           KeptShapes kept_shapes = KeptShapes::None);
+                           ImportOptions options);
 
 }  // namespace iropt::onnx

@@ -14,6 +14,9 @@ const Expr* Add(OpImport& op, const Expr* a, const Expr* b) { return op.Call(op:
 const Expr* Subtract(OpImport& op, const Expr* a, const Expr* b) { return op.Call(op::kSubtract, {a, b}); }
 const Expr* Multiply(OpImport& op, const Expr* a, const Expr* b) { return op.Call(op::kMultiply, {a, b}); }
 const Expr* Divide(OpImport& op, const Expr* a, const Expr* b) { return op.Call(op::kDivide, {a, b}); }
+const Expr* Scaled(OpImport& op, const Expr* x, double factor) {
+  return factor == 1 ? x : Multiply(op, x, ScalarLike(op, x, factor));
+}
 const Expr* Where(OpImport& op, const Expr* condition, const Expr* a, const Expr* b) {
   return op.Call(op::kWhere, {condition, a, b});
 }

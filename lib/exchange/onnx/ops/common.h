@@ -41,6 +41,8 @@ const Expr* Add(OpImport& op, const Expr* a, const Expr* b);
 const Expr* Subtract(OpImport& op, const Expr* a, const Expr* b);
 const Expr* Multiply(OpImport& op, const Expr* a, const Expr* b);
 const Expr* Divide(OpImport& op, const Expr* a, const Expr* b);
+// Times a number, unless it is 1.
+const Expr* Scaled(OpImport& op, const Expr* x, double factor);
 const Expr* Where(OpImport& op, const Expr* condition, const Expr* a, const Expr* b);
 
 // A bound of a slice of a dimension, as it counts from 0 up: from 0 to the dimension or, for steps back, to the

@@ -14,10 +14,6 @@ const Expr* Transposed(OpImport& op, const Expr* x, bool transpose) {
   return transpose ? op.Transpose(x, axes) : x;
 }
 
-const Expr* Scaled(OpImport& op, const Expr* x, double factor) {
-  return factor == 1 ? x : Multiply(op, x, ScalarLike(op, x, factor));
-}
-
 Value ImportGemm(OpImport& op) {
   const Expr* a = Transposed(op, op.In(0), op.Int("transA") != 0);
   const Expr* b = Transposed(op, op.In(1), op.Int("transB") != 0);

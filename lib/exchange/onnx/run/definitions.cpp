@@ -1,15 +1,17 @@
-// Operators that stay calls, so that they are written as they were, and are run as compositions of operators of Relax.
+// Operators that are written as they were, and are compositions of operators of Relax otherwise.
 
 #include "exchange/onnx/run/definitions.h"
 
 #include <cmath>
 
+#include "exchange/onnx/import/op_table.h"
 #include "exchange/onnx/ops/common.h"
 #include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/create.h"
 #include "iropt/op/ops/exponential.h"
 #include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/normalization.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/roots.h"
 #include "iropt/op/ops/slice.h"
@@ -34,6 +36,9 @@ Value DefineQuickGelu(OpImport& op) {
 
 // ---- Normalizations
 
+// A value that is used several times.
+const Expr* Shared(OpImport& op, const Expr* x) { return IsLeaf(x) ? x : op.importer().builder().Emit(x); }
+
 struct Normalized {
   const Expr* y = nullptr;
   const Expr* mean = nullptr;
@@ -44,24 +49,36 @@ struct Normalized {
 Normalized Normalize(OpImport& op, const Expr* input, int64_t axis, double epsilon, bool centers) {
   const TensorType* type = OpImport::TensorOf(input);
   const std::vector<int64_t> axes = Iota(axis, type ? type->ndim : axis);
-  const Expr* x = op.Cast(input, DataType::Float(32));
+  const Expr* x = Shared(op, op.Cast(input, DataType::Float(32)));
   Normalized result;
   if (centers) {
-    result.mean = Reduce(op, op::kMean, x, axes, true);
-    x = Subtract(op, x, result.mean);
+    result.mean = Shared(op, Reduce(op, op::kMean, x, axes, true));
+    x = Shared(op, Subtract(op, x, result.mean));
   }
   const Expr* variance = Reduce(op, op::kMean, Multiply(op, x, x), axes, true);
-  result.inverse_deviation = op.Call(op::kRsqrt, {Add(op, variance, ScalarLike(op, variance, epsilon))});
+  result.inverse_deviation = Shared(op, op.Call(op::kRsqrt, {Add(op, variance, ScalarLike(op, variance, epsilon))}));
   result.y = op.Cast(Multiply(op, x, result.inverse_deviation), type ? type->dtype : DataType::Void());
   return result;
+}
+
+// Of the last axis, with its scale and its shift, in one operator where nothing but the result is asked for.
+const Expr* LayerNorm(OpImport& op, const Expr* x, size_t gamma, size_t beta, double epsilon) {
+  const TensorType* type = OpImport::TensorOf(x);
+  if (op.HasOutput(1) || op.HasOutput(2) || op.Rank(gamma) != 1 || !type || type->dtype != DataType::Float(32))
+    return nullptr;
+  const Expr* shift = op.Has(beta) ? op.In(beta) : op.Call(op::kZerosLike, {op.In(gamma)});
+  return op.Call(op::kNnLayerNorm, {x, op.In(gamma), shift},
+                 OpImport::Attrs<LayerNormAttrs>(op::kNnLayerNorm,
+                                                 {.axes = Iota(type->ndim - 1, type->ndim), .epsilon = epsilon}));
 }
 
 // The outputs of a node that come from several values; those that are left out may be null.
 Value Outputs(OpImport& op, std::initializer_list<const Expr*> values) {
   if (op.num_outputs() <= 1) return *values.begin();
-  std::vector<const Expr*> fields;
+  const Expr* first = Shared(op, *values.begin());
+  std::vector<const Expr*> fields = {first};
   for (const Expr* value : values) {
-    if (fields.size() < op.num_outputs()) fields.push_back(value ? value : *values.begin());
+    if (value != *values.begin() && fields.size() < op.num_outputs()) fields.push_back(value ? value : first);
   }
   return op.Tuple(fields);
 }
@@ -81,8 +98,10 @@ constexpr double kSkipEpsilon = static_cast<double>(1e-12F);
 Value DefineSkipLayerNormalization(OpImport& op) {
   const int rank = op.Rank(0);
   if (rank < 1) return {};
-  const Expr* sum = Biased(op, Add(op, op.In(0), op.In(1)), 4);
-  const Normalized norm = Normalize(op, sum, rank - 1, op.Float("epsilon", kSkipEpsilon), true);
+  const Expr* sum = Shared(op, Biased(op, Add(op, op.In(0), op.In(1)), 4));
+  const double epsilon = op.Float("epsilon", kSkipEpsilon);
+  if (const Expr* y = LayerNorm(op, sum, 2, 3, epsilon)) return Outputs(op, {y, nullptr, nullptr, sum});
+  const Normalized norm = Normalize(op, sum, rank - 1, epsilon, true);
   const Expr* y = Biased(op, Multiply(op, norm.y, op.In(2)), 3);
   return Outputs(op, {y, norm.mean, norm.inverse_deviation, sum});
 }
@@ -91,7 +110,7 @@ Value DefineSkipLayerNormalization(OpImport& op) {
 Value DefineSkipSimplifiedLayerNormalization(OpImport& op) {
   const int rank = op.Rank(0);
   if (rank < 1) return {};
-  const Expr* sum = Biased(op, Add(op, op.In(0), op.In(1)), 3);
+  const Expr* sum = Shared(op, Biased(op, Add(op, op.In(0), op.In(1)), 3));
   const Normalized norm = Normalize(op, sum, rank - 1, op.Float("epsilon", kSkipEpsilon), false);
   return Outputs(op, {Multiply(op, norm.y, op.In(2)), nullptr, norm.inverse_deviation, sum});
 }
@@ -107,6 +126,7 @@ Value DefineEmbedLayerNormalization(OpImport& op) {
   const Expr* positions = op.Has(8) ? op.In(8) : op.IntTensor(Iota(0, (*ids)[1]), {1, (*ids)[1]});
   const Expr* sum = Add(op, Rows(op, op.In(2), op.In(0)), Rows(op, op.In(3), positions));
   if (op.Has(1) && op.Has(4)) sum = Add(op, sum, Rows(op, op.In(4), op.In(1)));
+  sum = Shared(op, sum);
   const Normalized norm = Normalize(op, sum, 2, op.Float("epsilon", kSkipEpsilon), true);
   const Expr* y = Add(op, Multiply(op, norm.y, op.In(5)), op.In(6));
   const int64_t batch[] = {(*ids)[0]};
@@ -142,41 +162,63 @@ Value DefineFusedMatMul(OpImport& op) {
   const Expr* b = MoveBatchLast(op, op.In(1), op.Int("transBatchB") != 0);
   const Expr* product =
       op.Call(op::kMatmul, {SwapLastAxes(op, a, op.Int("transA") != 0), SwapLastAxes(op, b, op.Int("transB") != 0)});
-  return Multiply(op, product, ScalarLike(op, product, op.Float("alpha", 1)));
+  return Scaled(op, product, op.Float("alpha", 1));
 }
 
+// The parameters are attributes of their own or numbers of a list.
 const Expr* Activated(OpImport& op, const Expr* x) {
   const std::string_view name = op.String("activation");
+  const AttributeProto* list = op.FindAttr("activation_params");
+  const auto parameter = [&](size_t i, std::string_view attribute, double fallback) {
+    if (list != nullptr && i < list->floats.size()) return static_cast<double>(list->floats[i]);
+    return op.Float(attribute, fallback);
+  };
+  const double alpha = parameter(0, "activation_alpha", static_cast<double>(name == "HardSigmoid" ? 0.2F : 0.01F));
+  const double beta = parameter(1, "activation_beta", 0.5);
+  const auto number = [&](double value) { return ScalarLike(op, x, value); };
   if (name.empty()) return x;
   if (name == "Relu") return op.Call(op::kNnRelu, {x});
   if (name == "Sigmoid") return op.Call(op::kSigmoid, {x});
   if (name == "Tanh") return op.Call(op::kTanh, {x});
-  if (name != "LeakyRelu") return nullptr;
-  return Where(op, op.Call(op::kLess, {x, ScalarLike(op, x, 0)}),
-               Multiply(op, x, ScalarLike(op, x, op.Float("activation_alpha", static_cast<double>(0.01F)))), x);
+  if (name == "LeakyRelu") return Where(op, op.Call(op::kLess, {x, number(0)}), Multiply(op, x, number(alpha)), x);
+  const auto clamp = [&](const Expr* y, double low, double high) {
+    return op.Call(op::kMinimum, {op.Call(op::kMaximum, {y, number(low)}), number(high)});
+  };
+  if (name == "HardSigmoid") return clamp(Add(op, Multiply(op, x, number(alpha)), number(beta)), 0, 1);
+  return name == "Clip" && list != nullptr ? clamp(x, alpha, beta) : nullptr;
 }
+
+// Data, kernel, bias, what is added
+Value DefineFusedConv(OpImport& op) {
+  const Value conv = FindOpRow("", "Conv", 11)->import(op);
+  if (conv.expr == nullptr) return {};
+  return Activated(op, op.Has(3) ? Add(op, conv.expr, op.In(3)) : conv.expr);
+}
+
+Value DefineTrilu(OpImport& op) { return FindOpRow("", "Trilu", 14)->import(op); }
 
 Value DefineFusedGemm(OpImport& op) {
   const Expr* a = SwapLastAxes(op, op.In(0), op.Int("transA") != 0);
   const Expr* b = SwapLastAxes(op, op.In(1), op.Int("transB") != 0);
-  const Expr* y = op.Call(op::kMatmul, {a, b});
-  y = Multiply(op, y, ScalarLike(op, y, op.Float("alpha", 1)));
-  if (op.Has(2)) y = Add(op, y, Multiply(op, op.In(2), ScalarLike(op, y, op.Float("beta", 1))));
+  const Expr* y = Scaled(op, op.Call(op::kMatmul, {a, b}), op.Float("alpha", 1));
+  if (op.Has(2)) y = Add(op, y, Scaled(op, op.In(2), op.Float("beta", 1)));
   return Activated(op, y);
 }
 
 constexpr DefinitionRow kDefinitions[] = {
-    {"SimplifiedLayerNormalization", DefineSimplifiedLayerNormalization},
-    {"RMSNormalization", DefineSimplifiedLayerNormalization},
-    {"com.microsoft.BiasGelu", DefineGelu},
-    {"com.microsoft.EmbedLayerNormalization", DefineEmbedLayerNormalization},
-    {"com.microsoft.FastGelu", DefineFastGelu},
-    {"com.microsoft.FusedGemm", DefineFusedGemm},
-    {"com.microsoft.FusedMatMul", DefineFusedMatMul},
-    {"com.microsoft.Gelu", DefineGelu},
-    {"com.microsoft.QuickGelu", DefineQuickGelu},
-    {"com.microsoft.SkipLayerNormalization", DefineSkipLayerNormalization},
-    {"com.microsoft.SkipSimplifiedLayerNormalization", DefineSkipSimplifiedLayerNormalization},
+    {"SimplifiedLayerNormalization", DefineSimplifiedLayerNormalization, "composition"},
+    {"RMSNormalization", DefineSimplifiedLayerNormalization, "composition"},
+    {"com.microsoft.BiasGelu", DefineGelu, "R.nn.gelu"},
+    {"com.microsoft.EmbedLayerNormalization", DefineEmbedLayerNormalization, "R.take, composition"},
+    {"com.microsoft.FastGelu", DefineFastGelu, "R.nn.gelu_tanh"},
+    {"com.microsoft.FusedConv", DefineFusedConv, "R.nn.conv1d, R.nn.conv2d, R.nn.conv3d"},
+    {"com.microsoft.FusedGemm", DefineFusedGemm, "R.matmul"},
+    {"com.microsoft.FusedMatMul", DefineFusedMatMul, "R.matmul"},
+    {"com.microsoft.Gelu", DefineGelu, "R.nn.gelu"},
+    {"com.microsoft.QuickGelu", DefineQuickGelu, "R.sigmoid, R.multiply"},
+    {"com.microsoft.SkipLayerNormalization", DefineSkipLayerNormalization, "R.add, R.nn.layer_norm"},
+    {"com.microsoft.SkipSimplifiedLayerNormalization", DefineSkipSimplifiedLayerNormalization, "composition"},
+    {"com.microsoft.Trilu", DefineTrilu, "R.tril, R.triu"},
 };
 
 }  // namespace

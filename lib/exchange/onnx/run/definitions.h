@@ -1,5 +1,5 @@
-// What operators that the importer keeps as calls compute, by operators of Relax. They are defined once their inputs
-// are known, when the call is run.
+// What operators compute that stay calls where ONNX becomes ONNX, by operators of Relax: the importer defines them for
+// other formats, and calls of them are defined when they are run.
 #pragma once
 
 #include <span>
@@ -13,6 +13,8 @@ struct DefinitionRow {
   std::string_view name;  // with the domain before it, if it is not that of ONNX
   // See OpImport. No value for a form that is not defined.
   Value (*define)(OpImport& op);
+  // For the document: what the operator becomes.
+  std::string_view becomes;
 };
 
 std::span<const DefinitionRow> OpDefinitions();
