@@ -6,9 +6,9 @@
 //
 // `s` is a constant with a number for each output channel, or one number, of floats. It passes through relu and
 // leakyrelu if it is positive, through sums with constants that vary along the channels, through sums of two results of
-// the same shape, and through other such multiplications. It goes into the constant weights of conv1d, conv2d, conv3d,
-// their transposes and matmul. Every tensor on the way must have one use. FoldConstant computes the new constants.
-// Changed functions are cleaned up.
+// the same shape, through reshapes that keep the columns of a matrix, and through other such multiplications. It goes
+// into the constant weights of conv1d, conv2d, conv3d, their transposes and matmul. Every tensor on the way must have
+// one use. FoldConstant computes the new constants. Changed functions are cleaned up.
 //
 // Operations offer to take factors in, from the first to the last; those of multiplications are accepted from the last
 // to the first; then the function is rewritten. O(nodes), and the elements of the factors.
@@ -20,12 +20,14 @@
 #include <array>
 #include <utility>
 
+#include "columns_of_reshapes.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/infer/op_builder.h"
 #include "iropt/infer/ops/arithmetic.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/reshape.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/transform/options/BackwardFoldScaleAxis.h"
@@ -86,7 +88,21 @@ class BackwardPlan {
       OfferSum(step, offer, call);
     } else if (op == op::kMultiply) {
       OfferProduct(step, offer, call);
+    } else if (op == op::kReshape) {
+      OfferReshape(step, offer, call);
     }
+  }
+
+  // Of a matrix whose columns stay an axis.
+  void OfferReshape(BackwardStep& step, std::optional<ScaleMessage>& offer, const Call& call) const {
+    const auto* var = As<Var>(call.args[0]);
+    if (!var || !offers_[var->id] || graph_.Uses(var) != 1) return;
+    const TensorType* before = TensorTypeOf(var);
+    const std::optional<int64_t> axis = AxisOfColumns(before, TensorTypeOf(&call));
+    if (!axis || offers_[var->id]->axis != before->ndim - 1) return;
+    offer = *offers_[var->id];
+    offer->axis = *axis;
+    step.takes[0] = true;
   }
 
   void OfferSum(BackwardStep& step, std::optional<ScaleMessage>& offer, const Call& call) const {

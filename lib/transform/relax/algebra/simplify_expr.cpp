@@ -25,6 +25,7 @@
 
 #include "binomials.h"
 #include "clips.h"
+#include "columns_of_reshapes.h"
 #include "dequantized_order.h"
 #include "filled_tensors.h"
 #include "iropt/arith/prim_builder.h"
@@ -320,6 +321,7 @@ RuleSet MakeSimplifyExprRules(bool with_float_products) {
   AddBinomialRules(rules, with_float_products);
   AddDequantizedOrderRules(rules);
   AddQuantizedMoveRules(rules);
+  AddTermOfReshapeRules(rules);
   return rules;
 }
 

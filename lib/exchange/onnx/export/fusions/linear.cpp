@@ -99,8 +99,8 @@ std::shared_ptr<const NDArray> Filled(const NDArray& like, double value) {
   return array;
 }
 
-// A factor and a term for each channel: a batch norm that nothing took in. Of images only: a norm of rows may be part
-// of a pattern that runtimes look for.
+// A factor and a term for each channel: a batch norm that nothing took in. Of images, and of rows if both came from one
+// node: others may be part of a pattern that runtimes look for.
 template <int kOperand>
 std::optional<FusedNode> MatchScaleAndShift(Matcher& matcher, const Call& root) {
   const Call* product = matcher.Inner(root.args[kOperand], op::kMultiply);
@@ -109,7 +109,9 @@ std::optional<FusedNode> MatchScaleAndShift(Matcher& matcher, const Call& root) 
   const uint32_t factor = matcher.ConstantOf(product->args[1]) ? 1 : 0;
   const iropt::Constant* scale = matcher.ConstantOf(product->args[factor]);
   const TensorType* type = TensorOf(product->args[1 - factor]);
-  if (scale == nullptr || type == nullptr || !type->known || type->ndim < 3 || !type->dtype.is_floating())
+  const bool is_one_node = root.span().known() && root.span().begin == product->span().begin;
+  if (scale == nullptr || type == nullptr || !type->known || type->ndim < (is_one_node ? 2 : 3) ||
+      !type->dtype.is_floating())
     return std::nullopt;
   const auto* channels = As<tir::IntImm>(type->dims[1]);
   const bool same_dtype = scale->data->dtype() == type->dtype && shift->data->dtype() == type->dtype;
