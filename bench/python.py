@@ -4,8 +4,8 @@
   PYTHONPATH=build/python python3 bench/python.py [--ir-opt build/bin/ir-opt] [--model FILE ...] [--runs 7] [MEASURE...]
 
 The measures: import, pass (a pass of Python that does nothing, over 1,000 functions), pipeline (read, default<O3> and print of a
-model, compared with ir-opt; by default a generated one of 20,000 operators), visitor (over 105,000 nodes, compared with one over Python's ast),
-memory (10,000 modules in a loop), threads (two with contexts of their own). Each prints the least processor time of the runs and
+model, compared with ir-opt; by default a generated one of 20,000 operators), llama (export, default<O3> and print of a decoder of 32
+layers, compared with ir-opt on what was exported), visitor (over 105,000 nodes, compared with one over Python's ast), memory (10,000 modules in a loop), threads (two with contexts of their own). Each prints the least processor time of the runs and
 its limit; exits with 1 if one is over it.
 """
 import argparse
@@ -73,23 +73,26 @@ print(time.process_time() - start)
 """
 
 
+def of_children():
+    """The processor time of ended processes."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def run_tool(options, path):
+    subprocess.run([options.ir_opt, "-passes=default<O3>", "-threads=1", path, "-o", os.devnull], check=True,
+                   stderr=subprocess.DEVNULL)
+
+
 def pipeline_ratio(options, model, empty):
     """By processor time, in turn, both in processes of their own; the package without its import, ir-opt without its start."""
-
-    def of_children():
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
-
-    def command(path):
-        subprocess.run([options.ir_opt, "-passes=default<O3>", "-threads=1", path, "-o", os.devnull], check=True,
-                       stderr=subprocess.DEVNULL)
 
     package, tool, start = [], [], []
     for _ in range(options.runs):
         done = subprocess.run([sys.executable, "-c", PIPELINE, model], check=True, capture_output=True, text=True)
         package.append(float(done.stdout))
-        tool.append(least(1, lambda: command(model), of_children))
-        start.append(least(1, lambda: command(empty), of_children))
+        tool.append(least(1, lambda: run_tool(options, model), of_children))
+        start.append(least(1, lambda: run_tool(options, empty), of_children))
     print(f"  {os.path.basename(model)}: ir-opt {min(tool) - min(start):.4f} s, without {min(start):.4f} s of its start; "
           f"the package {min(package):.4f} s")
     return min(package) / (min(tool) - min(start))
@@ -105,6 +108,105 @@ def measure_pipeline(options):
         models = options.model or [generated]
         ratio = max(pipeline_ratio(options, model, empty) for model in models)
     return ratio, 1.05, "of the time of ir-opt to read, optimize by default<O3> and print"
+
+
+# A decoder as models are written for TVM, with a function for each way to call it.
+LLAMA = """
+from iropt.relax.frontend import nn
+from iropt.relax.frontend.nn import op
+from iropt.relax.frontend.nn.llm.kv_cache import PagedKVCache
+
+HIDDEN, HEADS, SIZE, INNER, WORDS, LAYERS = 4096, 32, 128, 11008, 32000, 32
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        self.qkv_proj = nn.Linear(HIDDEN, 3 * HEADS * SIZE, bias=False)
+        self.o_proj = nn.Linear(HEADS * SIZE, HIDDEN, bias=False)
+
+    def forward(self, hidden, cache, layer):
+        batch, length, _ = hidden.shape
+        qkv = op.reshape(self.qkv_proj(hidden), (batch, length, 3 * HEADS, SIZE))
+        output = cache.attention_with_fused_qkv(layer, qkv, HEADS, SIZE**-0.5)
+        return self.o_proj(op.reshape(output, (batch, length, HEADS * SIZE)))
+
+
+class Mlp(nn.Module):
+    def __init__(self):
+        self.gate_up_proj = nn.Linear(HIDDEN, 2 * INNER, bias=False)
+        self.down_proj = nn.Linear(INNER, HIDDEN, bias=False)
+
+    def forward(self, x):
+        gate, up = op.split(self.gate_up_proj(x), 2, axis=-1)
+        return self.down_proj(op.silu(gate) * up)
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        self.self_attn, self.mlp = Attention(), Mlp()
+        self.input_layernorm = nn.RMSNorm(HIDDEN, -1, 1e-5, bias=False)
+        self.post_attention_layernorm = nn.RMSNorm(HIDDEN, -1, 1e-5, bias=False)
+
+    def forward(self, hidden, cache, layer):
+        hidden = self.self_attn(self.input_layernorm(hidden), cache, layer) + hidden
+        return self.mlp(self.post_attention_layernorm(hidden)) + hidden
+
+
+class Llama(nn.Module):
+    def __init__(self):
+        self.embed_tokens = nn.Embedding("vocab_size", HIDDEN)
+        self.layers = nn.ModuleList([Layer() for _ in range(LAYERS)])
+        self.norm = nn.RMSNorm(HIDDEN, -1, 1e-5, bias=False)
+        self.lm_head = nn.Linear(HIDDEN, "vocab_size", bias=False)
+
+    def embed(self, ids):
+        return self.embed_tokens(ids)
+
+    def hidden(self, x, cache):
+        for index, layer in enumerate(self.layers):
+            x = layer(x, cache, index)
+        return self.norm(x)
+
+    def logits(self, x):
+        return op.astype(self.lm_head(x), "float32")
+
+    def prefill(self, x, cache):
+        return self.logits(self.hidden(x, cache)), cache
+
+    def last_hidden(self, x, cache):
+        return self.hidden(x, cache), cache
+
+    decode = batch_decode = verify = prefill
+
+
+def export():
+    model = Llama()
+    model.to("float16")
+    tensor = nn.spec.Tensor
+    shapes = {"prefill": [1, "length", HIDDEN], "last_hidden": [1, "length", HIDDEN], "decode": [1, 1, HIDDEN],
+              "batch_decode": ["batch", 1, HIDDEN], "verify": ["batch", "length", HIDDEN]}
+    spec = {name: {"x": tensor(shape, "float16"), "cache": nn.spec.Object(object_type=PagedKVCache),
+                   "$": {"param_mode": "packed", "effect_mode": "none"}} for name, shape in shapes.items()}
+    spec["embed"] = {"ids": tensor(["length"], "int32"), "$": {"param_mode": "packed", "effect_mode": "none"}}
+    return model.export_tvm(spec)[0]
+"""
+
+
+def measure_llama(options):
+    import iropt
+
+    names = {}
+    exec(LLAMA, names)  # pylint: disable=exec-used
+    pipeline = iropt.Pipeline("default<O3>")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "llama.ir")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(names["export"]().script())
+        export = least(options.runs, names["export"])
+        package = least(options.runs, lambda: pipeline(names["export"]()).script())
+        tool = least(options.runs, lambda: run_tool(options, path), of_children)
+    print(f"  ir-opt {tool:.4f} s; the package {package:.4f} s, of it {export:.4f} s to export")
+    return package / tool, 1.5, "of the time of ir-opt on the exported text for exporting, default<O3> and printing a decoder of 32 layers"
 
 
 def measure_visitor(options):
@@ -203,7 +305,7 @@ def measure_threads(options):
     return two / one, 2.2, "of the processor time of one thread for two with contexts of their own"
 
 
-MEASURES = {"import": measure_import, "pass": measure_pass, "pipeline": measure_pipeline, "visitor": measure_visitor,
+MEASURES = {"import": measure_import, "pass": measure_pass, "pipeline": measure_pipeline, "llama": measure_llama, "visitor": measure_visitor,
             "memory": measure_memory, "threads": measure_threads}
 
 

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include <deque>
+#include <forward_list>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "errors.h"
+#include "fast_function.h"
 #include "iropt/infer/infer.h"
 #include "iropt/infer/py_value.h"
 #include "iropt/infer/type_inferrer.h"
@@ -27,34 +30,50 @@ namespace {
 
 // ---- Calls of operators
 
-// Arguments of Python as the values that scripts have. Texts and lists live as long as this.
+// Arguments of Python as the values that scripts have. Texts are those of the arguments, lists live as long as this.
 class Arguments {
  public:
   explicit Arguments(Build& build) : build_(build) {}
 
   PyValue Convert(py::handle value) {
+    PyObject* object = value.ptr();
     if (value.is_none()) return PyValue::None({});
-    if (py::isinstance<py::bool_>(value)) return PyValue::Bool(value.cast<bool>(), {});
-    if (IsNode(value) || py::hasattr(value, "_node_")) return ConvertNode(ToNode(value, build_));
-    if (PyUnicode_Check(value.ptr()) != 0) return PyValue::String(texts_.emplace_back(value.cast<std::string>()), {});
-    if (PyList_Check(value.ptr()) != 0) return ConvertList(PyValue::Kind::kList, value);
-    if (PyTuple_Check(value.ptr()) != 0) return ConvertList(PyValue::Kind::kTuple, value);
-    if (PyFloat_Check(value.ptr()) != 0) return PyValue::Float(value.cast<double>(), {});
-    if (PyDict_Check(value.ptr()) != 0) return {ToDictAttr(value, build_), Span()};
-    if (PyObject_CheckBuffer(value.ptr()) == 0 && PyIndex_Check(value.ptr()) != 0)
-      return PyValue::Int(py::int_(py::reinterpret_borrow<py::object>(value)).cast<int64_t>(), {});
-    return PyValue(ToExpr(value, build_));
+    if (IsNode(value)) return ConvertNode(ToNode(value, build_));
+    if (PyBool_Check(object) != 0) return PyValue::Bool(object == Py_True, {});
+    if (PyUnicode_CheckExact(object) != 0) return PyValue::String(TextOf(value), {});
+    if (PyLong_CheckExact(object) != 0) return ConvertInteger(value);
+    if (PyFloat_CheckExact(object) != 0) return PyValue::Float(PyFloat_AS_DOUBLE(object), {});
+    if (PyList_CheckExact(object) != 0) return ConvertList(PyValue::Kind::kList, value);
+    if (PyTuple_CheckExact(object) != 0) return ConvertList(PyValue::Kind::kTuple, value);
+    return ConvertOther(value);
   }
-  void ConvertAll(const py::args& args, const py::kwargs& kwargs) {
-    for (py::handle arg : args) positional.push_back(Convert(arg));
-    for (const auto& [name, value] : kwargs)
-      keywords.push_back({texts_.emplace_back(py::str(name).cast<std::string>()), {}, Convert(value)});
+  void ConvertAll(py::handle args, py::handle kwargs) {
+    for (py::handle arg : py::reinterpret_borrow<py::tuple>(args)) positional.push_back(Convert(arg));
+    if (kwargs.is_none()) return;
+    for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(kwargs))
+      keywords.push_back({TextOf(name), {}, Convert(value)});
   }
 
-  std::vector<PyValue> positional;
+  PyValues positional;
   std::vector<PyKeyword> keywords;
 
  private:
+  PyValue ConvertOther(py::handle value) {
+    PyObject* object = value.ptr();
+    if (py::hasattr(value, "_node_")) return ConvertNode(ToNode(value, build_));
+    if (PyUnicode_Check(object) != 0) return PyValue::String(TextOf(value), {});
+    if (PyList_Check(object) != 0) return ConvertList(PyValue::Kind::kList, value);
+    if (PyTuple_Check(object) != 0) return ConvertList(PyValue::Kind::kTuple, value);
+    if (PyFloat_Check(object) != 0) return PyValue::Float(PyFloat_AS_DOUBLE(object), {});
+    if (PyDict_Check(object) != 0) return {ToDictAttr(value, build_), Span()};
+    if (PyObject_CheckBuffer(object) == 0 && PyIndex_Check(object) != 0) return ConvertInteger(value);
+    return PyValue(ToExpr(value, build_));
+  }
+
+  static PyValue ConvertInteger(py::handle value) {
+    return PyValue::Int(py::int_(py::reinterpret_borrow<py::object>(value)).cast<int64_t>(), {});
+  }
+
   static PyValue ConvertNode(const Node* node) {
     switch (GroupOf(node->kind)) {
       case NodeGroup::kExpr: return PyValue(static_cast<const Expr*>(node));
@@ -68,26 +87,27 @@ class Arguments {
   }
 
   PyValue ConvertList(PyValue::Kind kind, py::handle value) {
-    std::vector<PyValue> items;
+    PyValues& items = lists_.emplace_front();
     for (py::handle item : py::reinterpret_borrow<py::sequence>(value)) items.push_back(Convert(item));
-    return {kind, lists_.emplace_back(std::move(items)), Span()};
+    return {kind, items, Span()};
   }
 
   Build& build_;
-  std::deque<std::string> texts_;
-  std::deque<std::vector<PyValue>> lists_;
+  std::forward_list<PyValues> lists_;
 };
 
-NodeRef CallOp(const std::string& name, const py::args& args, const py::kwargs& kwargs) {
+// call_op(name, args, kwargs or None).
+py::object CallOp(std::span<PyObject* const> given) {
   Build build;
+  const std::string_view name = TextOf(given[0]);
   const OpInfo* op = FindOp(name);
-  if (op == nullptr) throw py::key_error("there is no operator '" + name + "'");
+  if (op == nullptr) throw py::key_error(fmt::format("there is no operator '{}'", name));
   Arguments arguments(build);
-  arguments.ConvertAll(args, kwargs);
+  arguments.ConvertAll(given[1], given[2]);
   Log log(build.session().sources());
   const Call* call = BuildOpCall(*op, arguments.positional, arguments.keywords, {}, build.workspace(), log.engine());
   if (call == nullptr) log.Throw(iropt::Error{ErrorCode::IllFormed, {}});
-  return build.Made(call);
+  return ToPython(build.Made(call));
 }
 
 // What an attribute is given as, for documents.
@@ -167,6 +187,15 @@ py::list OpTable() {
 
 // ---- Building of code
 
+// Returns whether a type is that of a tensor of known dimensions; an error for those of other tensors.
+bool IsTensor(const Type* type) {
+  const auto* tensor = As<TensorType>(type);
+  if (tensor == nullptr) return false;
+  if (!tensor->known)
+    throw py::type_error("expected an expression of a tensor with known dimensions, not of type " + TypeToString(type));
+  return true;
+}
+
 // A block builder of the library with the module that it adds functions to. New nodes are in one store.
 class GraphBuilder {
  public:
@@ -183,10 +212,28 @@ class GraphBuilder {
     Build build(session_, store_);
     return ToPython(build.Made(builder_.EndBlock()));
   }
-  NodeRef Emit(const py::object& value, const std::string& hint, bool output) {
+  NodeRef Emit(py::handle value, std::string_view hint, bool output) {
     Build build(session_, store_);
     const Expr* expr = Expression(value, build);
-    return Done(build, output ? builder_.EmitOutput(expr, Hint(hint)) : builder_.Emit(expr, Hint(hint)));
+    return Done(build, output ? builder_.EmitOutput(expr, hint) : builder_.Emit(expr, hint));
+  }
+  // The object of `cls`, whose attribute `_expr` is the variable that a tensor is bound to; a variable stays. For a
+  // tuple the tuple of those of its fields.
+  py::object EmitTensors(py::handle value, std::string_view hint, py::handle cls) {
+    Build build(session_, store_);
+    return Tensors(Expression(value, build), hint, cls, build);
+  }
+  // Variables that the first fields of a tuple are bound to.
+  py::list EmitFields(py::handle tuple, py::handle names) {
+    Build build(session_, store_);
+    const Expr* whole = Expression(tuple, build);
+    const auto* type = As<TupleType>(whole->type);
+    py::list vars;
+    for (py::handle name : py::reinterpret_borrow<py::sequence>(names)) {
+      if (type == nullptr || vars.size() >= type->fields.size()) throw py::index_error("the tuple has fewer fields");
+      vars.append(ToPython(Done(build, builder_.Emit(Field(whole, *type, vars.size()), TextOf(name)))));
+    }
+    return vars;
   }
   NodeRef EmitMatchCast(const py::object& value, const py::object& type, const std::string& hint) {
     Build build(session_, store_);
@@ -241,7 +288,28 @@ class GraphBuilder {
     return {};
   }
   static std::string_view Hint(const std::string& hint) { return hint; }
-  static const Expr* Expression(const py::object& value, Build& build) {
+  const Expr* Field(const Expr* tuple, const TupleType& type, size_t index) {
+    return store_->workspace.New<TupleGetItem>(tuple, static_cast<int64_t>(index), type.fields[index]);
+  }
+  py::object Tensors(const Expr* expr, std::string_view hint, py::handle cls, Build& build) {
+    const Var* var = As<Var>(expr);
+    if (var == nullptr) var = builder_.Emit(expr, hint);
+    const NodeRef made = Done(build, var);
+    if (IsTensor(var->type)) {
+      static PyObject* const attribute = PyUnicode_InternFromString("_expr");
+      auto* type = reinterpret_cast<PyTypeObject*>(cls.ptr());
+      auto tensor = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
+      if (!tensor || PyObject_SetAttr(tensor.ptr(), attribute, ToPython(made).ptr()) != 0) throw py::error_already_set();
+      return tensor;
+    }
+    const auto* type = As<TupleType>(var->type);
+    if (type == nullptr) throw py::type_error("Unsupported return type: " + TypeToString(var->type));
+    py::tuple fields(type->fields.size());
+    for (size_t i = 0; i < fields.size(); ++i)
+      fields[i] = Tensors(Field(var, *type, i), fmt::format("{}.{}", hint, i), cls, build);
+    return fields;
+  }
+  static const Expr* Expression(py::handle value, Build& build) {
     const Expr* expr = ToExpr(value, build);
     if (expr == nullptr) throw py::type_error("expected an expression, not None");
     return expr;
@@ -293,10 +361,80 @@ NodeRef CopyFunction(const NodeRef& ref) {
   return build.Made(CloneFunction(func, build.workspace(), {.fresh_sym_vars = true}));
 }
 
+// ---- Functions that a model calls thousands of times while it is exported
+
+GraphBuilder& BuilderOf(PyObject* object) { return py::handle(object).cast<GraphBuilder&>(); }
+
+// emit(builder, expression, hint, whether it is an output).
+py::object EmitBinding(std::span<PyObject* const> given) {
+  return ToPython(BuilderOf(given[0]).Emit(given[1], TextOf(given[2]), given[3] == Py_True));
+}
+// emit_tensors(builder, expression, hint, class).
+py::object EmitTensors(std::span<PyObject* const> given) {
+  return BuilderOf(given[0]).EmitTensors(given[1], TextOf(given[2]), given[3]);
+}
+// emit_fields(builder, tuple, names).
+py::object EmitFields(std::span<PyObject* const> given) { return BuilderOf(given[0]).EmitFields(given[1], given[2]); }
+
+// The type of an expression, which is inferred if it is not known yet; or the type that is given.
+const TensorType& TensorTypeOf(py::handle object) {
+  const Node* node = GetNode(object).node;
+  const auto* expr = As<Expr>(node);
+  if (expr != nullptr && expr->type == nullptr) node = GetNode(object.attr("struct_info")).node;
+  const auto* type = expr != nullptr && expr->type != nullptr ? expr->type : As<Type>(node);
+  if (!IsTensor(type)) throw py::type_error("expected an expression of a tensor" + (type == nullptr ? "" : ", not of type " + TypeToString(type)));
+  return *static_cast<const TensorType*>(type);
+}
+
+// tensor_shape(expression): numbers, and expressions of sizes that are not known.
+py::object TensorShape(std::span<PyObject* const> given) {
+  py::list sizes;
+  for (const PrimExpr* dim : TensorTypeOf(given[0]).dims) {
+    const auto* size = As<tir::IntImm>(dim);
+    sizes.append(size != nullptr ? py::object(py::int_(size->value)) : ToPython(dim, GetNode(given[0]).keep));
+  }
+  return sizes;
+}
+
+// tensor_dtype(expression).
+py::object TensorDType(std::span<PyObject* const> given) {
+  const DataType dtype = TensorTypeOf(given[0]).dtype;
+  return dtype.is_void() ? py::str() : py::str(dtype.ToString());
+}
+
+// fixed_tensor_type(expression): the type of a tensor whose dimensions are numbers, else None.
+py::object FixedTensorType(std::span<PyObject* const> given) {
+  const TensorType& type = TensorTypeOf(given[0]);
+  for (const PrimExpr* dim : type.dims) {
+    if (!Is<tir::IntImm>(dim)) return py::none();
+  }
+  return ToPython(&type, GetNode(given[0]).keep);
+}
+
+// tuple_get_item(tuple, index): the field, with its type if that of the tuple is known.
+py::object GetItem(std::span<PyObject* const> given) {
+  Build build;
+  const Expr* tuple = ToExpr(given[0], build);
+  const auto index = py::handle(given[1]).cast<int64_t>();
+  if (tuple == nullptr) throw py::type_error("'tuple' of a node cannot be None");
+  const auto* type = As<TupleType>(tuple->type);
+  const auto size = type == nullptr ? 0 : static_cast<int64_t>(type->fields.size());
+  if (type != nullptr && (index < -size || index >= size)) throw py::index_error("tuple index out of range");
+  const Type* field = type == nullptr ? nullptr : type->fields[static_cast<size_t>(index < 0 ? index + size : index)];
+  return ToPython(build.Made(build.workspace().New<TupleGetItem>(tuple, index, field)));
+}
+
 }  // namespace
 
 void AddGraphBuilding(py::module_& m) {
-  m.def("call_op", &CallOp);
+  AddFastFunction<&CallOp, 3>(m, "call_op");
+  AddFastFunction<&EmitBinding, 4>(m, "emit");
+  AddFastFunction<&EmitTensors, 4>(m, "emit_tensors");
+  AddFastFunction<&EmitFields, 3>(m, "emit_fields");
+  AddFastFunction<&TensorShape, 1>(m, "tensor_shape");
+  AddFastFunction<&TensorDType, 1>(m, "tensor_dtype");
+  AddFastFunction<&FixedTensorType, 1>(m, "fixed_tensor_type");
+  AddFastFunction<&GetItem, 2>(m, "tuple_get_item");
   m.def("op_table", &OpTable);
   // The names after R., T. and I. that the reader of scripts knows and that are not operators.
   m.def("script_names", [] {
@@ -312,7 +450,6 @@ void AddGraphBuilding(py::module_& m) {
       .def(py::init<py::object>(), py::arg("module") = py::none())
       .def("begin_block", &GraphBuilder::BeginBlock)
       .def("end_block", &GraphBuilder::EndBlock)
-      .def("emit", &GraphBuilder::Emit)
       .def("emit_match_cast", &GraphBuilder::EmitMatchCast)
       .def("emit_normalized", &GraphBuilder::EmitNormalized)
       .def("lookup_binding", &GraphBuilder::Lookup)

@@ -6,16 +6,19 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fast_function.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/infer/sharding.h"
 #include "iropt/ir/dispatch.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "tensor.h"
 #include "values.h"
 
@@ -28,7 +31,15 @@ class Values {
  public:
   Values(const py::dict& values, Build& build) : values_(values), build_(build) {}
 
-  py::object Get(const char* name) const { return values_.contains(name) ? py::object(values_[name]) : py::none(); }
+  // The value of a field, by its name in the code of this program, or None.
+  py::object Get(const char* name) const {
+    static auto& keys = *new LookupMap<const char*, PyObject*>;
+    PyObject*& key = keys[name];
+    if (key == nullptr) key = PyUnicode_InternFromString(name);
+    PyObject* value = PyDict_GetItemWithError(values_.ptr(), key);
+    if (value == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return py::reinterpret_borrow<py::object>(value == nullptr ? Py_None : value);
+  }
   Build& build() const { return build_; }
   std::string Text(const char* name) const {
     const py::object value = Get(name);
@@ -333,10 +344,13 @@ const Node* MakeNode(NodeKind kind, const Values& values) {
 
 // ---- Arithmetic on scalar expressions
 
-NodeRef BinaryOf(int kind, const py::object& a, const py::object& b) {
+// binary(kind, a, b).
+py::object BinaryOf(std::span<PyObject* const> given) {
   Build build;
+  const py::handle a = given[1];
+  const py::handle b = given[2];
   // A number takes the dtype of the other operand.
-  const auto dtype_of = [](const py::object& other) {
+  const auto dtype_of = [](py::handle other) {
     if (!IsNode(other)) return DataType::Int(32);
     const auto* prim = As<PrimExpr>(GetNode(other).node);
     return prim != nullptr && prim->dtype.is_integer() && !prim->dtype.is_bool() ? prim->dtype.with_lanes(1)
@@ -344,9 +358,9 @@ NodeRef BinaryOf(int kind, const py::object& a, const py::object& b) {
   };
   const PrimExpr* x = RequiredPrim(a, build, dtype_of(b));
   const PrimExpr* y = RequiredPrim(b, build, dtype_of(a));
-  const auto node_kind = static_cast<NodeKind>(kind);
+  const auto node_kind = static_cast<NodeKind>(py::handle(given[0]).cast<int>());
   if (const auto error = arith::CheckBinary(node_kind, x, y)) throw py::value_error(error->message);
-  return build.Made(arith::PrimBuilder(build.workspace()).Binary(node_kind, x, y));
+  return ToPython(build.Made(arith::PrimBuilder(build.workspace()).Binary(node_kind, x, y)));
 }
 
 NodeRef BitwiseOf(int op, const py::object& a, const py::object& b) {
@@ -392,13 +406,28 @@ const Node* CopyWith(const X* node, const Values& values) {
   }
 }
 
+// make(kind, fields by their names).
+py::object Make(std::span<PyObject* const> given) {
+  Build build;
+  const auto kind = static_cast<NodeKind>(py::handle(given[0]).cast<int>());
+  return ToPython(build.Made(MakeNode(kind, Values(py::reinterpret_borrow<py::dict>(given[1]), build))));
+}
+// to_expr(value).
+py::object MakeExpr(std::span<PyObject* const> given) {
+  Build build;
+  return ToPython(build.Made(ToExpr(given[0], build)));
+}
+// to_prim(value, the dtype of integers or None).
+py::object MakePrim(std::span<PyObject* const> given) {
+  Build build;
+  const py::handle dtype = given[1];
+  return ToPython(build.Made(ToPrim(given[0], build, dtype.is_none() ? DataType::Int(32) : ToDType(dtype))));
+}
+
 }  // namespace
 
 void AddNodeMaking(py::module_& m) {
-  m.def("make", [](int kind, const py::dict& values) {
-    Build build;
-    return build.Made(MakeNode(static_cast<NodeKind>(kind), Values(values, build)));
-  });
+  AddFastFunction<&Make, 2>(m, "make");
   m.def("copy_with", [](const NodeRef& ref, const py::dict& values) {
     Build build;
     build.Use(ref.keep);
@@ -414,22 +443,13 @@ void AddNodeMaking(py::module_& m) {
     }
     return py::make_tuple(MakeArray(std::move(keys)), MakeArray(std::move(values)));
   });
-  m.def("binary", &BinaryOf);
+  AddFastFunction<&BinaryOf, 3>(m, "binary");
   m.def("bitwise", &BitwiseOf);
   m.def("cast", &CastOf);
   m.def("logical_not", &NotOf);
   m.def("dtype_name", [](const py::object& dtype) { return ToDType(dtype).ToString(); });
-  m.def("to_expr", [](const py::object& value) {
-    Build build;
-    return build.Made(ToExpr(value, build));
-  });
-  m.def(
-      "to_prim",
-      [](const py::object& value, const py::object& dtype) {
-        Build build;
-        return build.Made(ToPrim(value, build, dtype.is_none() ? DataType::Int(32) : ToDType(dtype)));
-      },
-      py::arg("value"), py::arg("dtype") = py::none());
+  AddFastFunction<&MakeExpr, 1>(m, "to_expr");
+  AddFastFunction<&MakePrim, 2>(m, "to_prim");
   m.def("const_prim", [](const py::object& value, const py::object& dtype) {
     Build build;
     const DataType type = ToDType(dtype);

@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -338,11 +337,11 @@ StoredFunction StoreFunction(const NodeRef& ref) {
   const BaseFunc* copy = CopyBy(cloner, func, workspace);
   Session& session = *ref.keep->session;
   Session::Copies copies;
-  std::unordered_set<const Node*> seen;
+  LookupSet<const Node*> seen;
   const auto note = [&](const Node* node) {
     if (!Var::ClassOf(node->kind) && !Is<tir::Var>(node) && !Is<tir::Buffer>(node)) return;
     const Node* made = cloner.Clone(node);
-    if (made != node) copies.emplace(made, session.Identity(node, *ref.keep));
+    if (made != node) copies.try_emplace(made, session.Identity(node, *ref.keep));
   };
   NameWalk<decltype(note)>(seen, note).Visit(func);
   FuncStorageRef storage = workspace.Finish();

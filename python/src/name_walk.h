@@ -2,10 +2,12 @@
 #pragma once
 
 #include <type_traits>
-#include <unordered_set>
 
 #include "iropt/ir/dispatch.h"
 #include "iropt/ir/node.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/ir/tir/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::python {
 
@@ -13,11 +15,13 @@ namespace iropt::python {
 template <class F>
 class NameWalk {
  public:
-  NameWalk(std::unordered_set<const Node*>& seen, F found) : seen_(seen), found_(found) {}
+  NameWalk(LookupSet<const Node*>& seen, F found) : seen_(seen), found_(found) {}
 
   void Visit(const Node* node) {
     if (node == nullptr || GroupOf(node->kind) == NodeGroup::kType || GroupOf(node->kind) == NodeGroup::kAttr) return;
-    if (!seen_.insert(node).second) return;
+    // Bindings have one parent, and these have no names in them.
+    if (Is<Op>(node) || Is<GlobalVar>(node) || Is<tir::IntImm>(node)) return;
+    if (GroupOf(node->kind) != NodeGroup::kBinding && !seen_.insert(node)) return;
     found_(node);
     Dispatch(node, [this](const auto* exact) {
       ForEachField(exact, [this](auto, const auto& value) { VisitField(value); });
@@ -37,7 +41,7 @@ class NameWalk {
     }
   }
 
-  std::unordered_set<const Node*>& seen_;
+  LookupSet<const Node*>& seen_;
   F found_;
 };
 

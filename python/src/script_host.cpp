@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <string_view>
-#include <unordered_set>
 
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
@@ -146,7 +145,7 @@ class PythonScriptHost::Exchange {
   Workspace& workspace_;
   Cloner to_program_;
   Cloner to_script_;
-  std::unordered_set<const Node*> known_;
+  LookupSet<const Node*> known_;
 };
 
 PythonScriptHost::PythonScriptHost(Build& build, py::object call, CapturedVars captured)

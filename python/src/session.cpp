@@ -70,8 +70,7 @@ const Node* Session::Identity(const Node* node, const Keep& keep) const {
   if (keep.storage != nullptr && !origins_.empty()) {
     const auto origin = origins_.find(keep.storage.get());
     if (origin != origins_.end() && !origin->second.storage.expired()) {
-      const auto copy = origin->second.copies.find(node);
-      if (copy != origin->second.copies.end()) node = copy->second;
+      node = origin->second.copies.Lookup(node, node);
     }
   }
   if (stands_for_.empty()) return node;
@@ -94,7 +93,8 @@ void Build::Use(const KeepRef& keep) {
 }
 
 NodeRef Build::Made(const Node* node) {
-  if (keep_ == nullptr) keep_ = std::make_shared<const Keep>(Keep{session_, nullptr, store_});
+  if (keep_ == nullptr) keep_ = store_->keep.lock();
+  if (keep_ == nullptr) store_->keep = keep_ = std::make_shared<const Keep>(Keep{session_, nullptr, store_});
   return {node, keep_};
 }
 

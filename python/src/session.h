@@ -17,11 +17,15 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::python {
 
+struct Keep;
+
 struct NodeStore {
   Workspace workspace;
+  std::weak_ptr<const Keep> keep;            // what keeps its nodes alive, while there are objects of them
   std::unordered_set<const void*> retained;  // the storage and the stores that the arena keeps alive
 };
 
@@ -59,7 +63,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const tir::Var* SymbolOf(const tir::Var* var, const KeepRef& keep);
   // Variables of a function of a module are copies of those of the function that it was made of. In Python both are the
   // same.
-  using Copies = std::unordered_map<const Node*, const Node*>;
+  using Copies = LookupMap<const Node*, const Node*>;
   void SetCopies(const FuncStorageRef& storage, std::shared_ptr<NodeStore> store, Copies copies);
   // The variable that a symbolic variable or a copy stands for, or the node itself.
   const Node* Identity(const Node* node, const Keep& keep) const;

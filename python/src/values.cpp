@@ -20,13 +20,6 @@ namespace {
   throw py::type_error(fmt::format("expected {}, not {}", what, DescribeObject(value)));
 }
 
-std::string_view Text(py::handle value) {
-  Py_ssize_t size = 0;
-  const char* data = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
-  if (data == nullptr) throw py::error_already_set();
-  return {data, static_cast<size_t>(size)};
-}
-
 bool IsText(py::handle value) { return PyUnicode_Check(value.ptr()) != 0; }
 // Numbers of NumPy are not Python's, but have a value that Python can ask for.
 bool IsInteger(py::handle value) { return PyLong_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) != 0; }
@@ -50,6 +43,8 @@ double Real(py::handle value) {
 // An object of ours that stands for a node has it as `_node_`: a region of a buffer, a name of a group.
 py::object NodeOf(py::handle value) {
   if (IsNode(value)) return py::reinterpret_borrow<py::object>(value);
+  const PyTypeObject* type = Py_TYPE(value.ptr());
+  if (type == &PyLong_Type || type == &PyTuple_Type || type == &PyList_Type || type == &PyUnicode_Type) return {};
   if (py::hasattr(value, "_node_")) return value.attr("_node_")();
   return {};
 }
@@ -77,6 +72,13 @@ const Expr* ConstantOf(std::shared_ptr<const NDArray> array, Build& build) {
 
 }  // namespace
 
+std::string_view TextOf(py::handle value) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (data == nullptr) throw py::error_already_set();
+  return {data, static_cast<size_t>(size)};
+}
+
 std::string DescribeObject(py::handle value) {
   if (value.is_none()) return "None";
   return fmt::format("an object of type {}", Py_TYPE(value.ptr())->tp_name);
@@ -101,8 +103,8 @@ DataType ToDType(py::handle value) {
            : py::hasattr(value, "name")   ? value.attr("name")
                                           : py::object(py::str(value));
   }
-  if (const std::optional<DataType> dtype = DataType::Parse(Text(text))) return *dtype;
-  throw py::value_error(fmt::format("'{}' is not a dtype", Text(text)));
+  if (const std::optional<DataType> dtype = DataType::Parse(TextOf(text))) return *dtype;
+  throw py::value_error(fmt::format("'{}' is not a dtype", TextOf(text)));
 }
 
 const Node* ToNode(py::handle value, Build& build, std::string_view what) {
@@ -125,7 +127,7 @@ const PrimExpr* ToPrim(py::handle value, Build& build, DataType int_dtype) {
     Expected("a scalar expression", value);
   }
   if (py::isinstance<py::bool_>(value)) return make.Bool(value.cast<bool>());
-  if (IsText(value)) return build.workspace().New<tir::StringImm>(build.arena().CopyString(Text(value)));
+  if (IsText(value)) return build.workspace().New<tir::StringImm>(build.arena().CopyString(TextOf(value)));
   if (IsInteger(value)) return make.Int(Integer(value), int_dtype);
   if (IsReal(value)) return make.Float(Real(value), DataType::Float(32));
   Expected("a scalar expression", value);
@@ -137,13 +139,15 @@ const PrimExpr* RequiredPrim(py::handle value, Build& build, DataType int_dtype)
 }
 
 const PrimExpr* ToDim(py::handle value, Build& build) {
+  if (PyLong_CheckExact(value.ptr()) != 0) return build.session().context().Int(Integer(value));
   const PrimExpr* dim = ToPrim(value, build, DataType::Int(64));
   if (dim != nullptr && !dim->interned() && IsNode(value)) {
     const KeepRef keep = GetNode(value).keep;
     const auto symbol_of = [&](const tir::Var* var) -> const PrimExpr* {
       return var->dtype.is_int() ? build.session().SymbolOf(var, keep) : nullptr;
     };
-    dim = tir::Substitute(dim, symbol_of, build.workspace());
+    const auto* var = As<tir::Var>(dim);
+    dim = var != nullptr && var->dtype.is_int() ? symbol_of(var) : tir::Substitute(dim, symbol_of, build.workspace());
   }
   if (dim == nullptr || !IRContext::CanIntern(dim))
     throw py::value_error("a dimension of a type must be made of numbers and symbolic variables");
@@ -162,7 +166,7 @@ const Expr* ToExpr(py::handle value, Build& build) {
     Expected("an expression", value);
   }
   if (IsList(value)) return TupleOf(value, build);
-  if (IsText(value)) return build.workspace().New<StringImm>(build.arena().CopyString(Text(value)), ObjectType::Get());
+  if (IsText(value)) return build.workspace().New<StringImm>(build.arena().CopyString(TextOf(value)), ObjectType::Get());
   if (PyObject_CheckBuffer(value.ptr()) == 0 && (IsInteger(value) || IsReal(value))) {
     const PrimExpr* number = ToDim(value, build);
     return build.workspace().New<PrimValue>(number, PrimType::Get(number));
@@ -206,7 +210,7 @@ const Attr* ToAttr(py::handle value, Build& build) {
     Expected("an attribute", value);
   }
   if (py::isinstance<py::bool_>(value)) return IntAttr::Bool(value.cast<bool>());
-  if (IsText(value)) return StrAttr::Get(Text(value));
+  if (IsText(value)) return StrAttr::Get(TextOf(value));
   if (IsList(value)) {
     std::vector<const Attr*> items;
     for (py::handle item : py::reinterpret_borrow<py::sequence>(value)) items.push_back(ToAttr(item, build));
@@ -235,7 +239,7 @@ const Type* RequiredType(py::handle value, Build& build) {
 OptionValue ToOption(py::handle value) {
   if (value.is_none()) return {};
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
-  if (IsText(value)) return std::string(Text(value));
+  if (IsText(value)) return std::string(TextOf(value));
   if (IsList(value)) {
     OptionValue::List list;
     for (py::handle item : py::reinterpret_borrow<py::sequence>(value)) list.push_back(ToOption(item));

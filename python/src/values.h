@@ -17,6 +17,8 @@ namespace iropt::python {
 
 // All of these throw py::type_error or py::value_error with a message that says what was expected.
 
+// The characters of a text; they live as long as it.
+std::string_view TextOf(py::handle value);
 // "float32", numpy.float32, numpy.dtype("float32"), a class of Python (int, float, bool); None is void.
 DataType ToDType(py::handle value);
 // A version of TVM, such as "0.18".

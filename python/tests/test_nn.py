@@ -355,3 +355,34 @@ def test_functions_with_sizes_of_32_bits_can_be_in_tuples():
         name = bb.add_func(copy, "copy")
         bb.emit_func_output(bb.emit(relax.call_pure_packed("f", [name, name], sinfo_args=relax.ObjectStructInfo())))
     assert relax.analysis.well_formed(bb.finalize())
+
+
+def test_parameters_that_a_method_replaces_are_those_of_the_next():
+    class Model(nn.Module):
+        def __init__(self):
+            self.parts = nn.ModuleList([nn.Linear(4, 4, bias=False)])
+
+        def first(self, x: nn.Tensor):
+            result = self.parts[0](x)
+            self.parts.modules[0] = nn.Linear(4, 8)
+            return result
+
+        def second(self, x: nn.Tensor):
+            return self.parts[0](x)
+
+    x = nn.spec.Tensor([2, 4], "float32")
+    packed = {"param_mode": "packed", "effect_mode": "none"}
+    mod, params = Model().export_tvm({"first": {"x": x, "$": packed}, "second": {"x": x, "$": packed}})
+    assert [len(mod[name].params[1].struct_info.fields) for name in ("first", "second")] == [1, 2]
+    assert [name for name, _ in params] == ["parts.0.weight", "parts.0.bias"]
+
+
+def test_a_tensor_has_known_dimensions():
+    with pytest.raises(TypeError, match="known dimensions"):
+        nn.Tensor(_expr=relax.Var("x", relax.TensorStructInfo(dtype="float32", ndim=2)))
+    with pytest.raises(TypeError, match="R.Object"):
+        nn.Tensor(_expr=relax.Var("x", relax.ObjectStructInfo()))
+    x = relax.Var("x", relax.TensorStructInfo((2, 3), "float32"))
+    # The type of what is not bound yet is inferred.
+    total = nn.Tensor(_expr=relax.op.add(x, x))
+    assert (total.shape, total.dtype, total.ndim) == ([2, 3], "float32", 2)

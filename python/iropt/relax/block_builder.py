@@ -4,7 +4,15 @@ import threading
 from .. import _newer, ir
 from .._core import Node, native
 
-_state = threading.local()
+
+class _State(threading.local):
+    """The builders whose functions are being built, in each thread."""
+
+    def __init__(self):
+        self.builders = []
+
+
+_state = _State()
 
 
 class _Scope:
@@ -32,11 +40,12 @@ class BlockBuilder:
     def __init__(self, mod=None):
         self._builder = native.Builder(None if mod is None else mod._module)
         self._functions = []
-        self._by_hash = None  # names of functions by their hashes, from the first use on
+        self._by_hash = {}  # names of functions by their hashes
+        self._without_hash = set() if mod is None else {name.name for name in mod.functions}  # names of others
 
     @staticmethod
     def current():
-        stack = getattr(_state, "builders", [])
+        stack = _state.builders
         return stack[-1] if stack else None
 
     # ---- Scopes
@@ -93,8 +102,6 @@ class BlockBuilder:
 
     def _begin_function(self, function):
         self._functions.append(function)
-        if not hasattr(_state, "builders"):
-            _state.builders = []
         _state.builders.append(self)
         self._builder.begin_block(False)
 
@@ -121,13 +128,17 @@ class BlockBuilder:
     # ---- Bindings
     def emit(self, expr, name_hint=""):
         """Binds a new variable to the expression and returns it."""
-        return self._builder.emit(_expression(expr), name_hint, False)
+        return native.emit(self._builder, expr, name_hint, False)
+
+    def emit_fields(self, value, names):
+        """Binds variables to the first fields of a tuple and returns them."""
+        return native.emit_fields(self._builder, value, names)
 
     def emit_output(self, output, name_hint=""):
         """Binds a new variable that is visible after the dataflow block to the expression and returns it."""
         if isinstance(output, (list, tuple)):
             return [self.emit_output(item) for item in output]
-        return self._builder.emit(_expression(output), name_hint, True)
+        return native.emit(self._builder, output, name_hint, True)
 
     @_newer.keywords
     def match_cast(self, value, struct_info, name_hint=""):
@@ -211,23 +222,25 @@ class BlockBuilder:
     # ---- The module
     def add_func(self, func, func_name):
         """The name of an equal function that the module has; else adds it under the name, or the name and a number."""
-        key = native.structural_hash(func, False)
-        if self._by_hash is None:
-            self._by_hash = {}
-            for name, other in self.get().items():
+        # Functions of the other kind need no hashes.
+        module = self.get()._module
+        for name in sorted(self._without_hash):
+            other = module.find(name)
+            if type(other) is type(func):
                 self._by_hash.setdefault(native.structural_hash(other, False), []).append(name)
-        for name in self._by_hash.get(key, ()):
+                self._without_hash.remove(name)
+        for name in self._by_hash.get(native.structural_hash(func, False), ()):
             # The function may have been replaced since.
-            if native.structural_equal(self.get()._module.find(name), func, False):
-                return name
+            other = module.find(name)
+            if native.structural_equal(other, func, False):
+                return ir.GlobalVar(name).of(other)
         return self.update_func(self._builder.unique_function_name(func_name), func)
 
     def update_func(self, gvar, updated_func):
         """Replaces a function of the module, or adds it; returns its name."""
         gvar = ir.GlobalVar(gvar) if isinstance(gvar, str) else gvar
         self._builder.set(gvar.name, updated_func)
-        if self._by_hash is not None:
-            self._by_hash.setdefault(native.structural_hash(updated_func, False), []).append(gvar)
+        self._without_hash.add(gvar.name)
         return gvar.of(updated_func)
 
     def get(self):

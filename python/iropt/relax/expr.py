@@ -91,7 +91,7 @@ class TensorStructInfo(StructInfo):
         return ShapeExpr(self.dims) if self.known else None
 
 
-class _DType(str):
+class TensorDType(str):
     """The dtype of a tensor: a text, and in newer versions a type that has the text as `dtype`."""
 
     __slots__ = ()
@@ -99,7 +99,7 @@ class _DType(str):
 
 
 _dtype_of_tensor = vars(TensorStructInfo)["dtype"]
-setattr(TensorStructInfo, "dtype", property(lambda self: _DType(_dtype_of_tensor.__get__(self))))
+setattr(TensorStructInfo, "dtype", property(lambda self: TensorDType(_dtype_of_tensor.__get__(self))))
 
 
 def _vdevice(vdevice):
@@ -296,9 +296,7 @@ class TupleGetItem(Expr):
 
     def __new__(cls, tuple_value, index, span=None):
         del span
-        info = tuple_value.type
-        field = info.fields[index] if isinstance(info, TupleStructInfo) else None
-        return make("TupleGetItem", tuple=tuple_value, index=index, type=field)
+        return native.tuple_get_item(tuple_value, index)
 
     @property
     def tuple_value(self):
@@ -380,6 +378,8 @@ class PrimValue(Expr):
 
     def __new__(cls, value, span=None):
         del span
+        if type(value) is int:
+            return native.to_expr(value)
         return make("PrimValue", value=value if isinstance(value, Node) else _tir.convert(value, "int64"))
 
 

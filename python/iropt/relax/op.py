@@ -1,8 +1,9 @@
 """The operators of Relax as functions, made from the table: `relax.op.add(x, y)`, `relax.op.nn.conv2d(data, weight)`."""
+import builtins
 import functools
 
 from .. import _newer, ir
-from .._core import Node, native
+from .._core import CLASSES, Node, native
 
 _script_prefix_ = "R"
 
@@ -21,12 +22,16 @@ def _operator(name):
     row = _table()[name]
 
     def call(*args, **kwargs):
-        for arg in args:
-            if not isinstance(arg, Node) and _is_text(arg):
+        try:
+            made = native.call_op(name, args, kwargs)
+        except TypeError:
+            if any(_is_text(arg) for arg in args):
                 return _text_of_call(call._script_name_, args, kwargs)
-        if has_index_map:
-            args, kwargs = [_index_map(arg) for arg in args], {key: _index_map(arg) for key, arg in kwargs.items()}
-        made = native.call_op(name, *args, **_newer.older(kwargs))
+            converted = [_index_map(arg) for arg in args] if has_index_map else args
+            keywords = {key: _index_map(arg) if has_index_map else arg for key, arg in _newer.older(kwargs).items()}
+            if keywords == kwargs and converted == args:
+                raise
+            made = native.call_op(name, tuple(converted), keywords)
         if has_groups and made.attrs.groups <= 0:
             raise native.ArgumentError(f"{call._script_name_}: groups must be positive, but are {made.attrs.groups}")
         return made
@@ -108,14 +113,17 @@ class _Group:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return _find(self._prefix + name)
+        found = find(self._prefix + name)
+        setattr(self, name, found)  # so that it is looked up once
+        return found
 
     def __dir__(self):
         return sorted({name[len(self._prefix):].split(".")[0] for name in _by_script() if name.startswith(self._prefix)})
 
 
 @functools.lru_cache(maxsize=None)
-def _find(script):
+def find(script):
+    """The operator, or the group of operators, of a name in scripts without `R.`."""
     name = _by_script().get(script)
     if name is None and "relax." + script in _table():
         name = "relax." + script
@@ -144,13 +152,15 @@ def binary_operands(a, b):
 @_newer.keywords
 def call_tir(gvar, args, out_sinfo, tir_vars=None):
     """A call of a PrimFunc, whose results are new tensors of the given types."""
-    return native.call_op("relax.call_tir", gvar, _arguments(args), out_sinfo=_types(out_sinfo),
-                          **({} if tir_vars is None else {"tir_vars": _shape(tir_vars)}))
+    keywords = {"out_sinfo": _types(out_sinfo)}
+    if tir_vars is not None:
+        keywords["tir_vars"] = _shape(tir_vars)
+    return native.call_op("relax.call_tir", (gvar, _arguments(args)), keywords)
 
 
 @_newer.keywords
 def call_dps_packed(func, args, out_sinfo):
-    return native.call_op("relax.call_dps_packed", func, _arguments(args), out_sinfo=_types(out_sinfo))
+    return native.call_op("relax.call_dps_packed", (func, _arguments(args)), {"out_sinfo": _types(out_sinfo)})
 
 
 @_newer.keywords
@@ -158,21 +168,19 @@ def call_pure_packed(func, *args, sinfo_args):
     from . import ExternFunc
 
     func = ExternFunc(func) if isinstance(func, str) else func
-    return native.call_op("relax.call_pure_packed", func, *args, sinfo_args=_types(sinfo_args))
+    return native.call_op("relax.call_pure_packed", (func, *args), {"sinfo_args": _types(sinfo_args)})
 
 
 def linear(data, weight, bias=None, out_dtype=None):
     """The product of data with the transposed weights, and a bias if there is one: several calls of operators."""
-    product = _find("matmul")(data, _find("permute_dims")(weight), out_dtype=out_dtype)
-    return product if bias is None else _find("add")(product, bias)
+    product = find("matmul")(data, find("permute_dims")(weight), out_dtype=out_dtype)
+    return product if bias is None else find("add")(product, bias)
 
 
 def _arguments(args):
-    from . import Expr, Tuple
-
-    if isinstance(args, Expr):
-        return args if isinstance(args, Tuple) else Tuple([args])
-    return Tuple(list(args))
+    if isinstance(args, ir.RelaxExpr):
+        return args if isinstance(args, CLASSES["Tuple"]) else (args,)
+    return tuple(args)
 
 
 def _types(types):
@@ -188,7 +196,10 @@ def _shape(values):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    return _find(name)
+    found = find(name)
+    if not hasattr(builtins, name):
+        globals()[name] = found  # so that it is looked up once
+    return found
 
 
 def __dir__():

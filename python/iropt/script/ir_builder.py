@@ -1,6 +1,7 @@
 """Building of functions call by call, with the names of scripts: `with IRBuilder() as ib: with R.function(): ...`."""
 import threading
 
+from .._core import native
 from ..relax import BlockBuilder, DataflowVar, Function, PyExprMutator, SeqExpr, Var
 
 _state = threading.local()
@@ -171,12 +172,10 @@ def arg(name, struct_info):
 
 def emit(value, annotate_struct_info=None):
     """Binds a new variable to a value."""
-    from ..relax.block_builder import _expression
-
     builder = frame(FunctionFrame).builder
     if annotate_struct_info is not None:
-        return builder.emit_match_cast(_expression(value), annotate_struct_info, "")
-    return builder.emit(_expression(value), "", False)
+        return builder.emit_match_cast(value, annotate_struct_info, "")
+    return native.emit(builder, value, "", False)
 
 
 def emit_match_cast(value, struct_info):

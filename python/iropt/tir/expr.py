@@ -177,6 +177,8 @@ _SYMBOLS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "FloorDiv": "//", "F
 
 
 def _binary(kind, a, b):
+    if isinstance(a, Node) and type(b) is int:
+        return native.binary(_KIND[kind], a, b)
     if hasattr(a, "_text_of_script_") or hasattr(b, "_text_of_script_"):
         from ..script._names import operation
 
@@ -217,7 +219,7 @@ def const(value, dtype=None, span=None):
     del span
     if dtype is None:
         wide = _wide(value)
-        return native.to_prim(value) if wide is None else native.const_prim(value, wide)
+        return native.to_prim(value, None) if wide is None else native.const_prim(value, wide)
     name = native.dtype_name(dtype)
     if isinstance(value, float) and name.startswith(("int", "uint", "bool")):
         value = int(value)

@@ -1,23 +1,30 @@
 """Operators of Python on tensors."""
+import functools
+
 from ... import Expr
 from .... import tir
 
 
+@functools.lru_cache(maxsize=None)
 def _op():
     from . import op
 
     return op
 
 
+def _tensor(value, dtype):
+    """The tensor of an operand that is another value, or None."""
+    if _is_number(value):
+        return _op().Tensor.from_scalar(_number(value), dtype)
+    return _op().Tensor(_expr=value) if isinstance(value, Expr) else None
+
+
 def _binary(name, swap=False):
     def operator(self, other):
-        from .core import Tensor
-
-        other = Tensor.from_scalar(_number(other), self.dtype) if _is_number(other) else other
-        if isinstance(other, Expr):
-            other = Tensor(_expr=other)
-        if not isinstance(other, Tensor):
-            return NotImplemented
+        if not isinstance(other, _TensorOp):
+            other = _tensor(other, self.dtype)
+            if other is None:
+                return NotImplemented
         return getattr(_op(), name)(other, self) if swap else getattr(_op(), name)(self, other)
 
     return operator

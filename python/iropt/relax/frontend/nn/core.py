@@ -4,9 +4,11 @@ A model is run once on symbolic tensors while it is exported: each operator adds
 """
 import collections
 
-from ... import ObjectStructInfo, TensorStructInfo, TupleGetItem, TupleStructInfo, Var, const
+from ... import ObjectStructInfo, TensorStructInfo, Var, const
 from ...block_builder import BlockBuilder
+from ...expr import TensorDType
 from .... import runtime, tir
+from ...._core import native
 from ._tensor_op import _TensorOp
 from .subroutine import SubroutineMixin
 
@@ -27,9 +29,7 @@ class Tensor(_TensorOp):
     """An expression of Relax whose type has a shape and a dtype; it has no value while a model is exported."""
 
     def __init__(self, *, _expr):
-        info = _expr.struct_info
-        if not isinstance(info, TensorStructInfo) or not info.known:
-            raise TypeError(f"expected an expression of a tensor with known dimensions, not of type {info.script()}")
+        native.tensor_dtype(_expr)  # an error if it has none
         self._expr = _expr
 
     @staticmethod
@@ -57,17 +57,17 @@ class Tensor(_TensorOp):
     @property
     def shape(self):
         """The sizes as a list: integers, and expressions of sizes that are not known."""
-        return [int(size.value) if isinstance(size, tir.IntImm) else size for size in self._expr.struct_info.dims]
+        return native.tensor_shape(self._expr)
 
     @property
     def ndim(self):
         """The number of dimensions."""
-        return self._expr.struct_info.ndim
+        return len(native.tensor_shape(self._expr))
 
     @property
     def dtype(self):
         """The dtype of the elements."""
-        return self._expr.struct_info.dtype
+        return TensorDType(native.tensor_dtype(self._expr))
 
     def __repr__(self):
         return f'{type(self).__name__}({self.shape}, "{self.dtype}")'
@@ -170,7 +170,7 @@ class Module(SubroutineMixin):
 
     def named_parameters(self, prefix=""):
         """The names and parameters of this module and those in it, in the order of attributes."""
-        yield from _attribute_finder(self, prefix, lambda value: isinstance(value, Parameter))
+        return iter(_Attributes(self, prefix, Parameter).find())
 
     def parameters(self):
         """The parameters of this module and those in it."""
@@ -199,9 +199,11 @@ class Module(SubroutineMixin):
         return list(own), unexpected
 
     def __call__(self, *args, **kwargs):
-        if not hasattr(self, "forward"):
-            raise NotImplementedError(f"Module {type(self)} does not have a `forward` method")
-        return self.forward(*args, **kwargs)
+        try:
+            forward = self.forward
+        except AttributeError:
+            raise NotImplementedError(f"Module {type(self)} does not have a `forward` method") from None
+        return forward(*args, **kwargs)
 
     def to(self, dtype=None):
         """Changes the dtype of all parameters and effects."""
@@ -397,29 +399,55 @@ def wrap_nested(expr, name):
 
     Returns its tensor, or for an expression of a tuple the tuple of its fields.
     """
-    if not isinstance(expr, Var):
-        expr = BlockBuilder.current().emit(expr, name)
-    info = expr.struct_info
-    if isinstance(info, TensorStructInfo):
-        return Tensor(_expr=expr)
-    if isinstance(info, TupleStructInfo):
-        return tuple(wrap_nested(TupleGetItem(expr, index), f"{name}.{index}") for index in range(len(info.fields)))
-    raise TypeError(f"Unsupported return type: {info}")
+    return native.emit_tensors(BlockBuilder.current()._builder, expr, name, Tensor)
+
+
+def _container(root):
+    """What a module has: the dictionary of its attributes, or its list or dictionary of modules or parameters."""
+    if isinstance(root, ModuleList):
+        return root.modules
+    if isinstance(root, ParameterList):
+        return root.params
+    return root._items if isinstance(root, _Dict) else vars(root)
 
 
 def _children(root):
-    """The attributes of a module, or what a list or a dictionary of modules has, with their names."""
-    if isinstance(root, ModuleList):
-        return [(str(index), item) for index, item in enumerate(root.modules)]
-    if isinstance(root, ParameterList):
-        return [(str(index), item) for index, item in enumerate(root.params)]
-    return list(root.items() if isinstance(root, _Dict) else vars(root).items())
+    """The items of the container of a module with their names."""
+    container = _container(root)
+    if isinstance(container, dict):
+        return list(container.items())
+    return [(str(index), item) for index, item in enumerate(container)]
 
 
-def _attribute_finder(root, prefix, condition_yield):
-    """The names and values of attributes that fulfil a condition, of a module and those in it."""
-    for name, item in _children(root):
-        if condition_yield(item):
-            yield prefix + name, item
-        elif isinstance(item, Module):
-            yield from _attribute_finder(item, f"{prefix}{name}.", condition_yield)
+class _Attributes:
+    """The names and values of attributes that are of a class, of a module and those in it."""
+
+    def __init__(self, root, prefix, wanted):
+        self._root, self._prefix, self._wanted = root, prefix, wanted
+        self._followed = (wanted, Module)
+        self._found = None
+
+    def find(self):
+        """All, which are looked for again only where attributes have changed."""
+        if self._found is None or self._have_changed():
+            self._found, self._seen = [], []
+            self._add(self._root, self._prefix)
+        return self._found
+
+    def _have_changed(self):
+        try:
+            return any(container != before for container, before in self._seen)
+        except Exception:  # pylint: disable=broad-except
+            # Values of classes that cannot be compared, such as arrays, were replaced.
+            return True
+
+    def _add(self, root, prefix):
+        container = _container(root)
+        self._seen.append((container, container.copy()))
+        for name, item in _children(root):
+            if not isinstance(item, self._followed):
+                continue
+            if isinstance(item, self._wanted):
+                self._found.append((f"{prefix}{name}", item))
+            else:
+                self._add(item, f"{prefix}{name}.")

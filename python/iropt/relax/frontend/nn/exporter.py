@@ -1,9 +1,10 @@
 """Makes modules of Relax of models that are written in Python."""
 import threading
 
-from ... import ObjectStructInfo, ShapeStructInfo, Tuple, TupleGetItem, TupleStructInfo, Var
+from ... import ObjectStructInfo, ShapeStructInfo, TensorStructInfo, Tuple, TupleGetItem, TupleStructInfo, Var
 from ...block_builder import BlockBuilder
 from .... import tir
+from ...._core import native
 from ....ir import Error
 from . import core
 from . import spec as _spec
@@ -60,20 +61,19 @@ class Exporter:
     def build(self, spec):
         """Returns the module, the names and parameters of the model, and its external modules."""
         effects = [] if self.io_effect is None else [("", self.io_effect)]
-        effects += core._attribute_finder(spec.module, "", lambda value: isinstance(value, core.Effect))
-        params = list(spec.module.named_parameters())
+        effects += core._Attributes(spec.module, "", core.Effect).find()
+        params = core._Attributes(spec.module, "", core.Parameter)
         with self:
             if effects:
                 self._initialize(effects)
             for name, method in zip(spec.method_names, spec.method_specs):
                 # A method may have changed the parameters of the model.
-                params = list(spec.module.named_parameters())
-                self._method(name, method, params, effects)
+                self._method(name, method, params.find(), effects)
         mod = self.builder.finalize()
         errors = mod._module.verify()
         if errors:
             raise Error(f"the module that was exported is not well-formed\n{errors}")
-        return mod, params, self.extern_mods
+        return mod, params.find(), self.extern_mods
 
     def _initialize(self, effects):
         with self.builder.function("_initialize_effect"):
@@ -147,19 +147,26 @@ class _Method:
         return arg
 
     # ---- Parameters and effects
+    def _param_type(self, param):
+        """The type of a parameter, with symbolic sizes of this function."""
+        fixed = native.fixed_tensor_type(param._expr)
+        if fixed is not None:
+            return fixed
+        return TensorStructInfo([self._size(self.sizes_of_params, size.name) if isinstance(size, tir.Var) else size
+                                 for size in param.shape], param.dtype)
+
     def _param_inputs(self):
-        variables = []
-        for name, param in self.params:
-            shape = [self._size(self.sizes_of_params, size.name) if isinstance(size, tir.Var) else size
-                     for size in param.shape]
-            param._expr = core.Tensor.placeholder(shape, param.dtype, name)._expr
-            variables.append(param._expr)
-        if self.spec.param_mode != "packed":
-            return variables if self.spec.param_mode == "plain" else []
-        packed = Var("packed_params", TupleStructInfo([var.struct_info for var in variables]))
-        for index, (name, param) in enumerate(self.params):
-            param._expr = self.builder.emit(TupleGetItem(packed, index), name)
-        return [packed]
+        types = [self._param_type(param) for _, param in self.params]
+        names = [name for name, _ in self.params]
+        if self.spec.param_mode == "packed":
+            packed = Var("packed_params", TupleStructInfo(types))
+            inputs, variables = [packed], self.builder.emit_fields(packed, names)
+        else:
+            variables = [Var(name, info) for name, info in zip(names, types)]
+            inputs = variables if self.spec.param_mode == "plain" else []
+        for (_, param), variable in zip(self.params, variables):
+            param._expr = variable
+        return inputs
 
     def _effect_inputs(self):
         states = [(effect, effect.create(name)) for name, effect in self.effects]

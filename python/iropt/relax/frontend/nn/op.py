@@ -27,7 +27,7 @@ def _unary(script, doc, name=None):
     last = script.rsplit(".", 1)[-1]
 
     def function(x, name=name or last):
-        return wrap_nested(_operator(script)(x._expr), name)
+        return wrap_nested(_op.find(script)(x._expr), name)
 
     function.__name__ = function.__qualname__ = last
     function.__doc__ = doc
@@ -36,18 +36,11 @@ def _unary(script, doc, name=None):
 
 def _binary(script, doc, name=None):
     def function(a, b, name=name or script):
-        return wrap_nested(_operator(script)(a._expr, b._expr), name)
+        return wrap_nested(_op.find(script)(a._expr, b._expr), name)
 
     function.__name__ = function.__qualname__ = script
     function.__doc__ = doc
     return function
-
-
-def _operator(script):
-    found = _op
-    for part in script.split("."):
-        found = getattr(found, part)
-    return found
 
 
 add = _binary("add", "a + b, with broadcasting.")

@@ -4,8 +4,9 @@ import enum
 from .... import (ExternFunc, ObjectStructInfo, PrimValue, ShapeExpr, StringImm, TensorStructInfo, Tuple, TupleGetItem,
                   TupleStructInfo)
 from .... import op as _op
+from ....._core import native
 from ....block_builder import BlockBuilder
-from ..core import Object, Tensor
+from ..core import Object, Tensor, wrap_nested
 from ._attention import attention_sequence_prefill as _attention_sequence_prefill  # noqa: F401
 from ._paged import attention_decode as _attention_decode
 from ._paged import attention_prefill as _attention_prefill
@@ -48,12 +49,13 @@ class PagedKVCache(Object):
         Returns the result for each query, (batch, sequence, num_qo_heads, size of a head).
         """
         batch, length, heads, size = qkv.shape
-        flat = qkv.reshape(batch * length, heads, size)
+        both = batch * length
+        flat = qkv.reshape(both, heads, size)
         call = _op.call_dps_packed(
             "vm.builtin.attention_kv_cache_attention_with_fused_qkv",
             [self._expr, PrimValue(layer_id), PrimValue(_float(attn_score_scaling_factor if sm_scale is None else sm_scale)), flat._expr],
-            TensorStructInfo((batch * length, num_qo_heads, size), qkv.dtype))
-        return Tensor(_expr=BlockBuilder.current().emit(call)).reshape(batch, length, num_qo_heads, size)
+            TensorStructInfo((both, num_qo_heads, size), qkv.dtype))
+        return wrap_nested(call, "").reshape(batch, length, num_qo_heads, size)
 
     def _attention(self, name, layer_id, sm_scale, tensors, types):
         """The results of a packed function on tensors whose first two dimensions are one."""
@@ -119,9 +121,7 @@ def _unflat(both, batch, length, heads, size):
 
 
 def _float(value):
-    from ..... import tir
-
-    return tir.FloatImm("float64", float(value)) if isinstance(value, (int, float)) else value
+    return native.const_prim(float(value), "float64") if isinstance(value, (int, float)) else value
 
 
 class _Kernels:
