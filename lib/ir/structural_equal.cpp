@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <unordered_set>
 
 #include "iropt/ir/ndarray.h"
@@ -176,7 +177,9 @@ class Comparator {
     } else if constexpr (std::is_same_v<T, const tir::PointerInfo*>) {
       return a == b || (a != nullptr && b != nullptr && structural::SamePointer(*a, *b)) || Differ(a, b);
     } else if constexpr (std::is_same_v<T, double>) {
-      return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b) || Differ(a, b);
+      // All NaNs are one value.
+      return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b) || (std::isnan(a) && std::isnan(b)) ||
+             Differ(a, b);
     } else {
       return a == b || Differ(a, b);
     }

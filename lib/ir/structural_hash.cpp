@@ -1,4 +1,5 @@
 #include <bit>
+#include <cmath>
 
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/visitor.h"
@@ -116,7 +117,7 @@ class Hasher {
     } else if constexpr (std::is_same_v<T, const tir::PointerInfo*>) {
       return value ? HashCombine(HashString(structural::ComparedScope(*value)), value->elem.raw()) : 0;
     } else if constexpr (std::is_same_v<T, double>) {
-      return std::bit_cast<uint64_t>(value);
+      return std::isnan(value) ? 0 : std::bit_cast<uint64_t>(value);
     } else if constexpr (std::is_same_v<T, std::string_view>) {
       return HashString(value);
     } else if constexpr (std::is_same_v<T, DataType>) {

@@ -14,7 +14,8 @@ NAMES = {
         "tir_vars_in_type": "tir_vars_in_struct_info",
     },
     "tir.stmt": {"SBlock": "Block", "SBlockRealize": "BlockRealize"},
-    "tir.schedule": {"SBlockRV": "BlockRV", "SBlockScope": "BlockScope"},
+    "tir.schedule.state": {"SBlockScope": "BlockScope", "SBlockDependenceInfo": "BlockDependenceInfo"},
+    "tir.schedule": {"SBlockRV": "BlockRV", "SBlockScope": "BlockScope", "SBlockDependenceInfo": "BlockDependenceInfo"},
 }
 
 # Arguments and fields.

@@ -1,5 +1,6 @@
 """Packed functions: functions of Python that modules call by name."""
 import functools
+import importlib
 
 from ._core import native
 
@@ -50,9 +51,25 @@ def get_global_func(name, allow_missing=False):
         return known[name]
     if native.has_packed(name):
         return PackedFunction(name)
+    found = _of_library(name)
+    if found is not None:
+        return found
     if allow_missing:
         return None
     raise ValueError(f"Cannot find global function {name}")
+
+
+# Modules whose functions TVM registers under their names, too.
+_REGISTERED = {"relax.transform": "relax.transform", "tir.schedule": "tir.schedule", "s_tir.schedule": "tir.schedule",
+               "tir.transform": "tir.transform"}
+
+
+def _of_library(name):
+    """The function of this package that TVM registers under a name, or None."""
+    module, _, function = name.rpartition(".")
+    if module not in _REGISTERED:
+        return None
+    return getattr(importlib.import_module(f".{_REGISTERED[module]}", __package__), function, None)
 
 
 def list_global_func_names():

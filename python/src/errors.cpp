@@ -64,6 +64,11 @@ py::dict ToDict(const Diagnostic& diagnostic, const SourceManager& sources) {
 
 }  // namespace
 
+void ThrowError(const std::string& message) {
+  PyErr_SetString(error_class, message.c_str());
+  throw py::error_already_set();
+}
+
 std::string Log::Text() const {
   std::string text;
   OutputStream out(&text);

@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string>
+
 #include "iropt/diag/diagnostic.h"
 #include "iropt/diag/source.h"
 #include "iropt/support/result.h"
@@ -13,6 +15,9 @@ namespace py = pybind11;
 
 // Adds the class Error, whose objects have the diagnostics as data.
 void AddErrors(py::module_& m);
+
+// Throws an Error with the message.
+[[noreturn]] void ThrowError(const std::string& message);
 
 // Collects the diagnostics of one operation, and throws them.
 class Log {

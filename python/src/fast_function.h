@@ -24,6 +24,8 @@ PyObject* CallFastFunction(PyObject*, PyObject* const* args, Py_ssize_t given) {
     return function({args, count}).release().ptr();
   } catch (py::error_already_set& error) {
     error.restore();
+  } catch (const py::cast_error&) {
+    PyErr_SetString(PyExc_TypeError, "an argument is of another type than expected");
   } catch (const py::builtin_exception& error) {
     error.set_error();
   } catch (const std::exception& error) {

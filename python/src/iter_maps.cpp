@@ -63,13 +63,16 @@ class IterMaps {
     Exprs values;
     for (py::handle output : outputs) values.push_back(RequiredPrim(output, build_));
     const auto found = arith::InverseIterMap(indices_, values, iters_, analyzer_);
+    return found ? py::object(Pairs(*found)) : py::none();
+  }
+  // The same, and the condition on the iterators under which outputs stand for none; iterators may be padded.
+  py::object PaddedInverse(const py::list& outputs) {
+    Exprs values;
+    for (py::handle output : outputs) values.push_back(RequiredPrim(output, build_));
+    const arith::IterMapOptions options{arith::IterMapLevel::kNoCheck, false};
+    const auto found = arith::InverseIterMap(indices_, values, iters_, options, analyzer_);
     if (!found) return py::none();
-    py::list pairs;
-    for (const tir::Var* var : vars_) {
-      const auto* value = found->Find(var);
-      if (value != nullptr) pairs.append(py::make_tuple(Made(var), Made(analyzer_.Simplify(*value))));
-    }
-    return pairs;
+    return py::make_tuple(Pairs(found->values), Made(found->padding_predicate));
   }
   // (least, greatest) of the part that is accessed of each dimension of the region, or None.
   py::object Region(const py::list& region, bool is_strict) {
@@ -104,6 +107,15 @@ class IterMaps {
   }
 
  private:
+  py::list Pairs(const tir::VarValues& values) {
+    py::list pairs;
+    for (const tir::Var* var : vars_) {
+      const auto* value = values.Find(var);
+      if (value != nullptr) pairs.append(py::make_tuple(Made(var), Made(analyzer_.Simplify(*value))));
+    }
+    return pairs;
+  }
+
   Build build_;
   arith::PrimBuilder make_;
   arith::Analyzer analyzer_;
@@ -141,6 +153,9 @@ void AddIterMaps(py::module_& m) {
   m.def("inverse_iter_map", [](const py::list& indices, const py::list& iters, const py::list& outputs) {
     return IterMaps(indices, iters, py::none()).Inverse(outputs);
   });
+  m.def("padded_inverse_iter_map", [](const py::list& indices, const py::list& iters, const py::list& outputs) {
+    return IterMaps(indices, iters, py::none()).PaddedInverse(outputs);
+  });
   m.def("divide_subspace",
         [](const py::list& indices, const py::list& iters, const py::list& inner, const py::object& condition,
            bool trivial) { return IterMaps(indices, iters, condition).Divide(inner, trivial); });
@@ -149,6 +164,8 @@ void AddIterMaps(py::module_& m) {
           return IterMaps(py::list(), iters, condition).Region(region, is_strict);
         });
   m.def("inverse_index_map", &InverseIndexMap);
+  // The inverse that a map states, or None.
+  m.def("stated_inverse", [](const NodeRef& map) { return ToPython(To<IndexMapAttr>(map.node)->inverse, map.keep); });
 }
 
 }  // namespace iropt::python

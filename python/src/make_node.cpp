@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "errors.h"
 #include "fast_function.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
@@ -344,38 +345,38 @@ const Node* MakeNode(NodeKind kind, const Values& values) {
 
 // ---- Arithmetic on scalar expressions
 
+// The dtype of an integer of Python: that of the other operand of an operation.
+DataType IntegersNextTo(py::handle other) {
+  const auto* prim = IsNode(other) ? As<PrimExpr>(GetNode(other).node) : nullptr;
+  const bool is_integer = prim != nullptr && prim->dtype.is_integer() && !prim->dtype.is_bool();
+  return is_integer ? prim->dtype.with_lanes(1) : DataType::Int(32);
+}
+
 // binary(kind, a, b).
 py::object BinaryOf(std::span<PyObject* const> given) {
   Build build;
   const py::handle a = given[1];
   const py::handle b = given[2];
-  // A number takes the dtype of the other operand.
-  const auto dtype_of = [](py::handle other) {
-    if (!IsNode(other)) return DataType::Int(32);
-    const auto* prim = As<PrimExpr>(GetNode(other).node);
-    return prim != nullptr && prim->dtype.is_integer() && !prim->dtype.is_bool() ? prim->dtype.with_lanes(1)
-                                                                                 : DataType::Int(32);
-  };
-  const PrimExpr* x = RequiredPrim(a, build, dtype_of(b));
-  const PrimExpr* y = RequiredPrim(b, build, dtype_of(a));
+  const PrimExpr* x = RequiredPrim(a, build, IntegersNextTo(b));
+  const PrimExpr* y = RequiredPrim(b, build, IntegersNextTo(a));
   const auto node_kind = static_cast<NodeKind>(py::handle(given[0]).cast<int>());
-  if (const auto error = arith::CheckBinary(node_kind, x, y)) throw py::value_error(error->message);
+  if (const auto error = arith::CheckBinary(node_kind, x, y)) ThrowError(error->message);
   return ToPython(build.Made(arith::PrimBuilder(build.workspace()).Binary(node_kind, x, y)));
 }
 
 NodeRef BitwiseOf(int op, const py::object& a, const py::object& b) {
   Build build;
-  const PrimExpr* x = RequiredPrim(a, build);
-  const PrimExpr* y = RequiredPrim(b, build);
+  const PrimExpr* x = RequiredPrim(a, build, IntegersNextTo(b));
+  const PrimExpr* y = RequiredPrim(b, build, IntegersNextTo(a));
   const auto bit_op = static_cast<arith::BitOp>(op);
-  if (const auto error = arith::CheckBitwise(bit_op, x, y)) throw py::value_error(error->message);
+  if (const auto error = arith::CheckBitwise(bit_op, x, y)) ThrowError(error->message);
   return build.Made(arith::PrimBuilder(build.workspace()).Bitwise(bit_op, x, y));
 }
 
 NodeRef CastOf(const py::object& dtype, const py::object& value) {
   Build build;
   const PrimExpr* prim = RequiredPrim(value, build);
-  if (const auto error = arith::CheckCast(ToDType(dtype), prim)) throw py::value_error(error->message);
+  if (const auto error = arith::CheckCast(ToDType(dtype), prim)) ThrowError(error->message);
   return build.Made(arith::PrimBuilder(build.workspace()).Cast(ToDType(dtype), prim));
 }
 
@@ -402,6 +403,9 @@ const Node* CopyWith(const X* node, const Values& values) {
     };
     X::Fields()([&](auto... field) { (set(field), ...); });
     if constexpr (std::is_base_of_v<PrimExpr, X>) copy->flags = 0;
+    if constexpr (std::is_same_v<X, PrimFunc>) {
+      if (values.Get("type").is_none()) copy->type = PrimFuncType(copy);
+    }
     return copy;
   }
 }
@@ -444,6 +448,14 @@ void AddNodeMaking(py::module_& m) {
     return py::make_tuple(MakeArray(std::move(keys)), MakeArray(std::move(values)));
   });
   AddFastFunction<&BinaryOf, 3>(m, "binary");
+  m.def("match_types", [](const py::object& a, const py::object& b) {
+    Build build;
+    const PrimExpr* x = RequiredPrim(a, build);
+    const PrimExpr* y = RequiredPrim(b, build);
+    if (const auto error = arith::CheckMatch(x, y)) ThrowError(error->message);
+    arith::PrimBuilder(build.workspace()).Match(x, y);
+    return py::make_tuple(ToPython(build.Made(x)), ToPython(build.Made(y)));
+  });
   m.def("bitwise", &BitwiseOf);
   m.def("cast", &CastOf);
   m.def("logical_not", &NotOf);

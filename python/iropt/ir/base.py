@@ -470,7 +470,7 @@ class PrimType:
     """The type of a scalar variable."""
 
     def __init__(self, dtype):
-        self.dtype = dtype
+        self.dtype = dtype if dtype == "void" else native.dtype_name(dtype)
 
     def __eq__(self, other):
         return isinstance(other, PrimType) and self.dtype == other.dtype

@@ -126,7 +126,15 @@ def assert_structural_equal(lhs, rhs, map_free_vars=False):
     """Raises ValueError, with the first difference and both texts, unless both are equal."""
     found = difference(lhs, rhs, map_free_vars)
     if found is not None:
-        raise ValueError(f"not structurally equal at {found}\n\nleft:\n{lhs}\n\nright:\n{rhs}")
+        raise ValueError(f"not structurally equal at {_path_text(lhs, rhs, map_free_vars)}{found}\n\nleft:\n{lhs}\n\nright:\n{rhs}")
+
+
+def _path_text(lhs, rhs, map_free_vars):
+    """The path to the first difference as TVM shows it, or nothing where it leads through what Python does not have."""
+    try:
+        return f"{get_first_structural_mismatch(lhs, rhs, map_free_vars)[0]}: "
+    except (AttributeError, IndexError, KeyError, StopIteration, TypeError):
+        return ""
 
 
 def structural_hash(value, map_free_vars=False):

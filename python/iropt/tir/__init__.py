@@ -10,7 +10,7 @@ from .stmt import *  # noqa: F401,F403
 
 _script_prefix_ = "T"
 # Names of the module schedule, which is imported when it is used.
-_SCHEDULES = ("BlockRV", "ExprRV", "LoopRV", "Schedule", "ScheduleError", "ScheduleState", "StmtSRef", "TensorIntrin", "Trace")
+_SCHEDULES = ("BlockDependenceInfo", "BlockRV", "BlockScope", "ExprRV", "LoopRV", "Schedule", "ScheduleError", "ScheduleState", "StmtSRef", "TensorIntrin", "Trace")
 
 
 def _ir():

@@ -103,6 +103,8 @@ class Buffer(Object):
 
     def get_flattened_buffer(self):
         """The buffer of the same memory with one axis, or with one for each group between axis separators."""
+        if len(self.shape) == 1 + len(self.axis_separators) and not len(self.strides):
+            return self
         shape = []
         for axes in self._flat_axes():
             if len(self.strides) and len(axes):
@@ -156,12 +158,15 @@ def decl_buffer(shape, dtype=None, name="buffer", data=None, strides=None, elem_
     del span
     shape = list(shape) if isinstance(shape, (list, tuple)) else [shape]
     dtype = native.dtype_name("float32" if dtype is None else dtype)
+    separators = [int(axis) for axis in axis_separators or []]
+    if separators != sorted(separators) or any(not 0 <= axis <= len(shape) for axis in separators):
+        raise ValueError(f"axis separators are positions between {len(shape)} axes in their order, not {separators}")
     if data is None:
         pointer = "int8" if dtype == "bool" else dtype
         data = make("PrimVar", name=name, dtype="handle", pointer=(pointer, scope or "global"))
     return make("Buffer", data=data, dtype=dtype, shape=shape, strides=list(strides or []),
                 elem_offset=const(0, "int32") if elem_offset is None else elem_offset,
-                axis_separators=[int(axis) for axis in axis_separators or []], name=name,
+                axis_separators=separators, name=name,
                 data_alignment=64 if data_alignment <= 0 else data_alignment,
                 offset_factor=1 if offset_factor == 0 else offset_factor,
                 buffer_type=1 if buffer_type == "auto_broadcast" else 0)

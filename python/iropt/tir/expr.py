@@ -5,6 +5,7 @@ import re
 from .. import _core
 from .._core import Array, Error, Node, make, native, node
 from .._object import Object
+from . import _vectors
 
 _KIND = {name: row[0] for name, row in _core.KINDS.items()}
 
@@ -63,8 +64,14 @@ class _Operators:
     def __lshift__(self, other):
         return native.bitwise(0, self, other)
 
+    def __rlshift__(self, other):
+        return native.bitwise(0, other, self)
+
     def __rshift__(self, other):
         return native.bitwise(1, self, other)
+
+    def __rrshift__(self, other):
+        return native.bitwise(1, other, self)
 
     def __and__(self, other):
         return native.bitwise(2, self, other)
@@ -80,6 +87,14 @@ class _Operators:
 
     def __xor__(self, other):
         return native.bitwise(4, self, other)
+
+    def __rxor__(self, other):
+        return native.bitwise(4, other, self)
+
+    def __invert__(self):
+        if not self.dtype.startswith(("int", "uint", "bool")):
+            raise Error(f"the bits of {self.dtype} have no complement")
+        return Call(self.dtype, "tir.bitwise_not", [self])
 
     def __lt__(self, other):
         return _binary("LT", self, other)
@@ -106,7 +121,7 @@ class _Operators:
         raise ValueError("a symbolic expression has no truth value; use T.And, T.Or and T.Not")
 
     def equal(self, other):
-        return _binary("EQ", self, other)
+        return const(1, "bool") if _vectors.are_both_vscale(self, other) else _binary("EQ", self, other)
 
     def astype(self, dtype, span=None):
         del span
@@ -217,6 +232,8 @@ def convert(value, dtype=None):
 def const(value, dtype=None, span=None):
     """A constant of a dtype: by default int32, float32 or bool, and int64 or float64 where these are too narrow."""
     del span
+    if dtype is None and hasattr(value, "dtype") and not isinstance(value, Node):
+        dtype, value = str(value.dtype), value.item()
     if dtype is None:
         wide = _wide(value)
         return native.to_prim(value, None) if wide is None else native.const_prim(value, wide)
@@ -237,7 +254,8 @@ def check_range(value, dtype):
     found = _INTEGER.match(dtype)
     if found is not None:
         bits = int(found[2])
-        low, high = (0, 2**bits - 1) if found[1] else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        # The only bit of int1 is no sign.
+        low, high = (0, 2**bits - 1) if found[1] or bits == 1 else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
         if not low <= value <= high:
             raise Error(f"the number {value} is not one of {dtype}, which has those from {low} to {high}")
     elif _LARGEST.get(dtype, float("inf")) < abs(value) < float("inf"):
@@ -319,13 +337,13 @@ class IntImm(PrimExpr):
         return self.value != 0
 
     def __hash__(self):
-        return hash((self.value, self.dtype))
+        return hash(self.value)
 
     def __eq__(self, other):
         if isinstance(other, (int, bool)):
             return self.value == other
         if isinstance(other, IntImm):
-            return self.value == other.value and self.dtype == other.dtype
+            return self.value == other.value
         return EqualOp(self, other)
 
     def __ne__(self, other):
@@ -449,6 +467,9 @@ class Let(PrimExpr):
 
     def __new__(cls, var, value, body, span=None):
         del span
+        value = convert(value)
+        if isinstance(value, Node) and value.dtype != var.dtype:
+            raise Error(f"a value of {value.dtype} is bound to the variable {var} of {var.dtype}")
         return make("Let", var=var, value=value, body=body)
 
 
@@ -473,7 +494,9 @@ class BufferLoad(PrimExpr):
 
     def __new__(cls, buffer, indices, predicate=None, span=None):
         del span
-        return make("BufferLoad", buffer=buffer, indices=list(indices), predicate=predicate)
+        load = make("BufferLoad", buffer=buffer, indices=list(indices), predicate=predicate)
+        _vectors.check_mask(predicate, load.dtype, True)
+        return load
 
 
 @node("ProducerLoad")
@@ -499,7 +522,7 @@ class Ramp(PrimExpr):
 
     def __new__(cls, base, stride, lanes, span=None):
         del span
-        return make("Ramp", base=base, stride=stride, lanes=lanes)
+        return make("Ramp", base=base, stride=stride, lanes=_vectors.lanes(lanes))
 
 
 @node("Broadcast")
@@ -510,7 +533,7 @@ class Broadcast(PrimExpr):
 
     def __new__(cls, value, lanes, span=None):
         del span
-        return make("Broadcast", value=value, lanes=lanes)
+        return make("Broadcast", value=value, lanes=_vectors.lanes(lanes))
 
 
 @node("Shuffle")
@@ -528,6 +551,7 @@ class Reduce(PrimExpr):
 
     def __new__(cls, combiner, src, rdom, condition, value_index, init=None, span=None):
         del span
-        source = list(src)
+        source = [convert(item) for item in src]
+        condition = const(1, "bool") if condition is None else condition
         return make("Reduce", combiner=combiner, source=source, axis=list(rdom), condition=condition,
                     value_index=value_index, init=list(init or []), dtype=source[value_index].dtype)

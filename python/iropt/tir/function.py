@@ -1,5 +1,5 @@
 """PrimFuncs and maps of indices."""
-from .._core import make, native, node
+from .._core import Error, make, native, node
 from ..ir import base as ir
 from .buffer import Buffer, Range
 from .expr import PrimExpr, Var, const, convert
@@ -119,6 +119,13 @@ class IndexMap(ir.AttrBase):
         from ..arith import Analyzer, IntervalSet
 
         analyzer = Analyzer()
+        ranges = [(param, Range(const(0, param.dtype), convert(dim).astype(param.dtype)))
+                  for param, dim in zip(self.params, shape)]
+        maps = native.detect_iter_map(list(self.results), ranges, None, 0, False)  # at the level NoCheck
+        if maps is not None:
+            is_wide = any(getattr(dim, "dtype", "") == "int64" for dim in shape)
+            return ir.Array(analyzer.simplify(extent).astype("int64" if is_wide else result.dtype)
+                            for result, (_, extent, _, _) in zip(self.results, maps[0]))
         domains = {param: IntervalSet(0, convert(dim) - 1) for param, dim in zip(self.params, shape)}
         for param, dim in zip(self.params, shape):
             analyzer.bind(param, Range(0, dim))
@@ -138,31 +145,39 @@ class IndexMap(ir.AttrBase):
         dims = [dim.extent if isinstance(dim, Range) else dim for dim in shape]
         found = native.inverse_index_map(self, dims)
         if found is None:
-            raise ValueError("the index map has no inverse for this shape")
+            raise Error("the index map has no inverse for this shape")
         return found
 
     def inverse(self, shape):
         """The map from its results back to the indices in a shape. Each result must stand for one index."""
         found, has_padding = self._inverse(shape)
         if has_padding:
-            raise ValueError("the index map has no inverse for this shape: some of its results stand for no index")
+            raise Error("the index map has no inverse for this shape: some of its results stand for no index")
         return found
 
     def non_surjective_inverse(self, shape):
         """The map back to the indices in a shape, and which results stand for none: a condition on its indices."""
-        from ..arith import Analyzer, IterMapLevel, detect_iter_map
+        from ..arith import Analyzer
         from .stmt_functor import substitute
 
         dims = [dim if isinstance(dim, Range) else Range(0, dim) for dim in shape]
-        inverse, has_padding = self._inverse(dims)
-        if not has_padding:
+        stated = native.stated_inverse(self)
+        if stated is not None:
+            return stated, const(False, "bool")
+        outputs = [Var(f"axis{i}", result.dtype) for i, result in enumerate(self.results)]
+        found = native.padded_inverse_iter_map(list(self.results), list(zip(self.params, dims)), outputs)
+        if found is None:
+            raise ValueError("the index map has no inverse for this shape")
+        values, predicate = dict(found[0]), found[1]
+        # A parameter of one value has no digits.
+        results = [values.get(param, dim.min) for param, dim in zip(self.params, dims)]
+        inverse = IndexMap(outputs, results)
+        if predicate is None:
             return inverse, const(False, "bool")
-        found = detect_iter_map(self.results, dict(zip(self.params, dims)), check_level=IterMapLevel.NoCheck,
-                                simplify_trivial_iterators=False)
         analyzer = Analyzer()
         for param, dim in zip(inverse.params, self.map_shape([dim.extent for dim in dims])):
             analyzer.bind(param, Range(const(0, param.dtype), dim.astype(param.dtype)))
-        predicate = substitute(found.padding_predicate, dict(zip(self.params, inverse.results)))
+        predicate = substitute(predicate, dict(zip(self.params, inverse.results)))
         return inverse, analyzer.simplify(predicate)
 
     def map_ndarray(self, arr_src):

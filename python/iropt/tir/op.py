@@ -1,6 +1,8 @@
 """Operations on scalar expressions."""
-from .._core import Node, native
-from .expr import And, Call, Or, StringImm, _binary, const, convert, of_texts
+import math
+
+from .._core import Error, Node, native
+from .expr import And, Call, FloatImm, IntImm, Or, StringImm, _binary, const, convert, of_texts
 
 
 def div(a, b, span=None):
@@ -45,20 +47,39 @@ def all(*args, span=None):  # pylint: disable=redefined-builtin
     """The conjunction of conditions."""
     del span
     args = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
-    result = convert(args[0])
-    for arg in args[1:]:
-        result = And(result, convert(arg))
-    return result
+    return _joined("And", args)
 
 
 @of_texts
 def any(*args, span=None):  # pylint: disable=redefined-builtin
     """The disjunction of conditions."""
     del span
-    result = convert(args[0])
-    for arg in args[1:]:
-        result = Or(result, convert(arg))
+    return _joined("Or", args)
+
+
+def _joined(kind, conditions):
+    """The conjunction or disjunction, where a condition that is known leaves the others or is the result."""
+    if not conditions:
+        raise ValueError(f"{kind} needs at least one condition")
+    conditions = [convert(condition) for condition in conditions]
+    if len(conditions) > 1:
+        for condition in conditions:
+            _check_bool(condition)
+    decides = kind == "Or"
+    result = conditions[0]
+    for condition in conditions[1:]:
+        if isinstance(result, IntImm):
+            result = result if bool(result) == decides else condition
+        elif isinstance(condition, IntImm):
+            result = condition if bool(condition) == decides else result
+        else:
+            result = (Or if decides else And)(result, condition)
     return result
+
+
+def _check_bool(condition):
+    if not condition.dtype.startswith(("bool", "uint1")):
+        raise Error(f"a condition must be of bool, not of {condition.dtype}")
 
 
 @of_texts
@@ -104,10 +125,11 @@ def call_cpacked(*args, span=None):
 @of_texts
 def if_then_else(cond, true_value, false_value, span=None):
     del span
-    true_value, false_value = convert(true_value), convert(false_value)
-    if true_value.dtype != false_value.dtype:
-        matched = _binary("Add", true_value, false_value)
-        true_value, false_value = matched.a, matched.b
+    cond = convert(cond)
+    _check_bool(cond)
+    true_value, false_value = native.match_types(convert(true_value), convert(false_value))
+    if isinstance(cond, IntImm):
+        return true_value if cond else false_value
     return Call(true_value.dtype, "tir.if_then_else", [cond, true_value, false_value])
 
 
@@ -163,9 +185,11 @@ add, subtract, multiply = _operation("Add"), _operation("Sub"), _operation("Mul"
 
 @of_texts
 def power(x, y, span=None):
-    """x to the power of y."""
+    """x to the power of y, which are floats."""
     del span
-    x, y = _matched(x, y)
+    x, y = native.match_types(*_matched(x, y))
+    if "float" not in x.dtype:
+        raise Error(f"a power is one of floats, not of {x.dtype}")
     return Call(x.dtype, "tir.pow", [x, y])
 
 
@@ -237,7 +261,36 @@ def isnan(x, span=None):
     """Whether a value is not a number: never true of integers."""
     del span
     x = convert(x)
-    return const(0, "bool") if x.dtype.startswith(("int", "uint", "bool")) else Call("bool", "tir.isnan", [x])
+    if x.dtype.startswith(("int", "uint", "bool")):
+        return const(0, "bool")
+    return Call("bool", "tir.isnan", [x.astype("float32") if x.dtype == "float16" else x])
+
+
+def _rounding(name, of_number, doc):
+    @of_texts
+    def rounded(x, span=None):
+        del span
+        x = convert(x)
+        if x.dtype.startswith(("int", "uint", "bool")):
+            return x
+        number = of_number(x.value) if isinstance(x, FloatImm) and math.isfinite(x.value) else None
+        return Call(x.dtype, "tir." + name, [x]) if number is None else const(float(number), x.dtype)
+
+    rounded.__name__ = rounded.__qualname__ = name
+    rounded.__doc__ = doc + " An integer stays as it is."
+    return rounded
+
+
+def _nearest(value):
+    """The nearest integer, or None of two."""
+    return None if value % 1 == 0.5 else math.floor(value + 0.5)
+
+
+floor = _rounding("floor", math.floor, "The largest integer that is not above x.")
+ceil = _rounding("ceil", math.ceil, "The smallest integer that is not below x.")
+trunc = _rounding("trunc", math.trunc, "The integer part of x.")
+round = _rounding("round", _nearest, "The nearest integer; of two the one farther from 0.")  # pylint: disable=redefined-builtin
+nearbyint = _rounding("nearbyint", _nearest, "The nearest integer; of two the even one.")
 
 
 @of_texts

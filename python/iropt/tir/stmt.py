@@ -1,6 +1,7 @@
 """Statements."""
 from .. import _newer
 from .._core import Node, make, node
+from ._vectors import check_mask
 from .expr import Stmt, const, convert
 
 
@@ -47,6 +48,8 @@ class BufferStore(Stmt):
     def __new__(cls, buffer, value, indices, predicate=None, span=None):
         del span
         value = const(value, buffer.dtype) if isinstance(value, (int, float)) else value
+        if predicate is not None:
+            check_mask(predicate, value.dtype, False)
         return make("BufferStore", buffer=buffer, value=value, indices=list(indices), predicate=predicate)
 
 

@@ -1,5 +1,6 @@
 #include "iropt/ir/structural.h"
 
+#include <bit>
 #include <functional>
 #include <vector>
 
@@ -19,6 +20,18 @@ bool BothEqual(const Node* a, const Node* b) {
   CHECK(FirstDifference(a, b).has_value() == !equal);
   CHECK((StructuralHash(a) == StructuralHash(b)) == equal);
   return equal;
+}
+
+TEST_CASE("all NaNs are one value", "[ir]") {
+  Workspace workspace;
+  const auto real = [&](uint64_t bits) {
+    return workspace.New<tir::FloatImm>(DataType::Float(64), std::bit_cast<double>(bits));
+  };
+  const uint64_t infinity = 0x7FF0000000000000;
+  CHECK(BothEqual(real(infinity | 1), real(infinity | 1ULL << 51)));
+  CHECK(BothEqual(real(infinity | 1), real(infinity | 1ULL << 63 | 1)));
+  CHECK_FALSE(BothEqual(real(infinity | 1), real(infinity)));
+  CHECK_FALSE(BothEqual(real(0), real(1ULL << 63)));
 }
 
 TEST_CASE("names of variables do not count", "[ir]") {

@@ -5,11 +5,11 @@ from . import analysis  # noqa: F401
 from .instruction import Instruction, InstructionKind  # noqa: F401
 from .normalize import NormalizePrimFunc  # noqa: F401
 from .schedule import BlockRV, ExprRV, LoopRV, Schedule, ScheduleError  # noqa: F401
-from .state import Dependency, DepKind, ScheduleState, StmtSRef  # noqa: F401
+from .state import BlockDependenceInfo, BlockScope, Dependency, DepKind, ScheduleState, StmtSRef  # noqa: F401
 from .trace import Trace  # noqa: F401
 from ... import _newer
 
-__all__ = ["BlockRV", "DepKind", "Dependency", "ExprRV", "Instruction", "InstructionKind", "LoopRV", "NormalizePrimFunc", "Schedule", "ScheduleError", "ScheduleState", "StmtSRef",
-           "TensorIntrin", "Trace"]
+__all__ = ["BlockDependenceInfo", "BlockRV", "BlockScope", "DepKind", "Dependency", "ExprRV", "Instruction", "InstructionKind", "LoopRV",
+           "NormalizePrimFunc", "Schedule", "ScheduleError", "ScheduleState", "StmtSRef", "TensorIntrin", "Trace"]
 
 _newer.add_names("tir.schedule", globals())

@@ -2,9 +2,10 @@
 import collections
 import enum
 
-from ... import ir
+from ... import _newer, ir
 from ..._core import native
 from ..function import PrimFunc
+from ..stmt import Block
 
 CachedFlags = collections.namedtuple("CachedFlags", ("affine_binding", "region_cover", "stage_pipeline"))
 CachedFlags.__doc__ = """Flags of a block: its bindings are affine, what it reads has been written, its blocks are stages."""
@@ -95,3 +96,38 @@ class ScheduleState:
 
     def _get_cached_flags(self, block_sref):
         return CachedFlags(*self._schedule.flags_of(block_sref._ref))
+
+
+class _BlockSRef(StmtSRef):
+    """A reference to a block, to which loops are nothing."""
+
+    __slots__ = ()
+
+    @property
+    def parent(self):
+        """The reference to the block around it."""
+        found = self._ref.parent
+        while found is not None and not isinstance(self._schedule.stmt_of(found), Block):
+            found = found.parent
+        return None if found is None else _BlockSRef(self._schedule, found)
+
+
+class BlockDependenceInfo:
+    """The dependences between the blocks of a module."""
+
+    def __init__(self, mod):
+        if not isinstance(mod, (PrimFunc, ir.IRModule)):
+            raise TypeError(f"Expected `mod` to be PrimFunc or IRModule, but gets: {mod}")
+        self._state = ScheduleState(mod)
+
+    def get_sref(self, block):
+        """The reference to a block."""
+        found = self._state.get_sref(block)
+        return _BlockSRef(found._schedule, found._ref)
+
+    def get_block_scope(self, block_sref):
+        """The dependences between the blocks of a block."""
+        return self._state.get_block_scope(block_sref)
+
+
+_newer.add_names("tir.schedule.state", globals())
