@@ -51,24 +51,35 @@ class FloatFunctions {
     return {b_.CreateBitCast(sum, int_type_), b_.CreateFSub(sum, Of(shift))};
   }
 
-  // 2^n * e^r for |r| <= ln(2) / 2.
-  llvm::Value* ScaledExp(llvm::Value* r, const Rounded& n) const {
+  // 2^n * e^r for |r| <= ln(2) / 2. With `is_normal`, the result is neither infinite nor denormal.
+  llvm::Value* ScaledExp(llvm::Value* r, const Rounded& n, bool is_normal = false) const {
     static constexpr double kTerms[] = {0.49999994039535522, 0.16666519641876221, 0.041668392717838287,
                                         0.0083687808364629745, 0.0013814467238262296};
     llvm::Value* value = MultiplyAdd(b_.CreateFMul(r, r), Polynomial(r, kTerms), r);
     value = b_.CreateFAdd(value, Of(1));
-    // In two steps: neither power of two is out of range, and only the second step rounds.
-    constexpr uint32_t kShiftBits = 0x4B400000, kBias = 127, kMantissa = 23;
+    constexpr uint32_t kShiftBits = 0x4B400000;
     llvm::Value* exponent = b_.CreateSub(n.bits, llvm::ConstantInt::get(int_type_, kShiftBits));
+    if (is_normal) return b_.CreateFMul(value, PowerOfTwo(exponent));
+    // In two steps: neither power of two is out of range, and only the second step rounds.
     llvm::Value* half = b_.CreateAShr(exponent, 1);
-    for (llvm::Value* part : {half, b_.CreateSub(exponent, half)}) {
-      llvm::Value* biased = b_.CreateAdd(part, llvm::ConstantInt::get(int_type_, kBias));
-      value = b_.CreateFMul(value, b_.CreateBitCast(b_.CreateShl(biased, kMantissa), type_));
-    }
-    return value;
+    value = b_.CreateFMul(value, PowerOfTwo(half));
+    return b_.CreateFMul(value, PowerOfTwo(b_.CreateSub(exponent, half)));
+  }
+  // e^x, which is neither infinite nor denormal if `is_normal`.
+  llvm::Value* Exp(llvm::Value* x, bool is_normal) const {
+    const Rounded n = Round(x, 1.4426950408889634);
+    // ln(2) in two parts, the first of which has few bits.
+    llvm::Value* r = MultiplyAdd(n.value, Of(-0.693359375), x);
+    return ScaledExp(MultiplyAdd(n.value, Of(2.12194440e-4), r), n, is_normal);
   }
 
  private:
+  llvm::Value* PowerOfTwo(llvm::Value* exponent) const {
+    constexpr uint32_t kBias = 127, kMantissa = 23;
+    llvm::Value* biased = b_.CreateAdd(exponent, llvm::ConstantInt::get(int_type_, kBias));
+    return b_.CreateBitCast(b_.CreateShl(biased, kMantissa), type_);
+  }
+
   llvm::IRBuilder<>& b_;
   llvm::Type* type_;
   llvm::Type* int_type_;
@@ -78,12 +89,7 @@ class FloatFunctions {
 
 llvm::Value* EmitExp(llvm::IRBuilder<>& b, llvm::Value* x) {
   const FloatFunctions f(b, x->getType());
-  x = f.AtLeast(f.AtMost(x, 89), -104);  // infinity and zero
-  const auto n = f.Round(x, 1.4426950408889634);
-  // ln(2) in two parts, the first of which has few bits.
-  llvm::Value* r = f.MultiplyAdd(n.value, f.Of(-0.693359375), x);
-  r = f.MultiplyAdd(n.value, f.Of(2.12194440e-4), r);
-  return f.ScaledExp(r, n);
+  return f.Exp(f.AtLeast(f.AtMost(x, 89), -104), /*is_normal=*/false);  // infinity and zero
 }
 
 llvm::Value* EmitExp2(llvm::IRBuilder<>& b, llvm::Value* x) {
@@ -104,7 +110,7 @@ llvm::Value* EmitErf(llvm::IRBuilder<>& b, llvm::Value* x) {
   const FloatFunctions f(b, x->getType());
   llvm::Value* small = f.MultiplyAdd(x, f.Polynomial(b.CreateFMul(x, x), kSmall), x);
   llvm::Value* exponent = f.Polynomial(f.AtMost(f.Abs(x), 4), kLarge);  // erf(4) is rounded to 1
-  llvm::Value* large = b.CreateFSub(f.Of(1), EmitExp(b, b.CreateFNeg(exponent)));
+  llvm::Value* large = b.CreateFSub(f.Of(1), f.Exp(b.CreateFNeg(exponent), /*is_normal=*/true));
   return f.JoinOdd(x, 1, small, large);
 }
 
@@ -115,8 +121,8 @@ llvm::Value* EmitTanh(llvm::IRBuilder<>& b, llvm::Value* x) {
   const FloatFunctions f(b, x->getType());
   llvm::Value* square = b.CreateFMul(x, x);
   llvm::Value* small = f.MultiplyAdd(b.CreateFMul(x, square), f.Polynomial(square, kSmall), x);
-  llvm::Value* magnitude = f.Abs(x);
-  llvm::Value* power = EmitExp(b, b.CreateFAdd(magnitude, magnitude));
+  llvm::Value* magnitude = f.AtMost(f.Abs(x), 10);  // tanh(10) is rounded to 1
+  llvm::Value* power = f.Exp(b.CreateFAdd(magnitude, magnitude), /*is_normal=*/true);
   llvm::Value* large = b.CreateFSub(f.Of(1), b.CreateFDiv(f.Of(2), b.CreateFAdd(power, f.Of(1))));
   return f.JoinOdd(x, 0.625, small, large);
 }
