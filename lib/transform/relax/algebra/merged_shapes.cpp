@@ -314,9 +314,36 @@ void AddAxesTwice(RuleSet& rules) {
              }});
 }
 
+// Returns whether at most one dimension is not a number: formats can state a shape like that without computing it.
+bool HasOneUnknownDim(const TensorType* type) {
+  const auto is_unknown = [](const PrimExpr* dim) { return arith::AsInt(dim) == nullptr; };
+  return type && type->known && std::ranges::count_if(type->dims, is_unknown) <= 1;
+}
+
+// A reshape with an operator next to it that only adds or removes axes.
+void AddAxesOfReshapes(RuleSet& rules) {
+  const std::pair<OpId, OpId> pairs[] = {{op::kReshape, op::kSqueeze},
+                                         {op::kReshape, op::kExpandDims},
+                                         {op::kSqueeze, op::kReshape},
+                                         {op::kExpandDims, op::kReshape}};
+  for (const auto& [first, second] : pairs) {
+    const Pattern x = Wildcard();
+    const Pattern inner = IsCall(GetOp(first), {x}).AnyMoreArgs().UsedOnce();
+    const Pattern outer = IsCall(GetOp(second), {inner}).AnyMoreArgs();
+    rules.Add({"axes of a reshape", outer, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+                 const TensorType* type = TensorTypeOf(match[outer]);
+                 if (!HasOneUnknownDim(type)) return nullptr;
+                 OpBuilder calls(builder);
+                 const Expr* merged = calls.TryMake(op::kReshape, {match[x], calls.MakeShape(type->dims)});
+                 return merged && TypeEqual(merged->type, type) ? merged : nullptr;
+               }});
+  }
+}
+
 }  // namespace
 
 void AddMergedShapeRules(RuleSet& rules) {
+  AddAxesOfReshapes(rules);
   AddSlices(rules);
   AddJoins(rules);
   AddKeptAxes(rules);
