@@ -121,6 +121,27 @@ void Shorten(std::string& message) {
   message.replace(begin, end - begin, "...");
 }
 
+// Makes the span that of its first place, with notes for the others, which go to `notes`.
+void ShowPlaces(SourceSpan& span, std::vector<DiagnosticNote>& notes) {
+  if (!IsJoint(span)) return;
+  const std::vector<SourceSpan> parts = PartsOf(span);
+  span = parts.front();
+  for (size_t i = 1; i < parts.size(); ++i) notes.push_back({parts[i], "and from here"});
+}
+
+// The same for each of the notes, whose other places follow it.
+void ShowPlacesOfNotes(std::vector<DiagnosticNote>& notes) {
+  if (std::ranges::none_of(notes, [](const DiagnosticNote& note) { return IsJoint(note.span); })) return;
+  std::vector<DiagnosticNote> shown;
+  for (DiagnosticNote& note : notes) {
+    std::vector<DiagnosticNote> others;
+    ShowPlaces(note.span, others);
+    shown.push_back(std::move(note));
+    shown.insert(shown.end(), others.begin(), others.end());
+  }
+  notes = std::move(shown);
+}
+
 }  // namespace
 
 void DiagnosticEngine::Report(Diagnostic diagnostic) {
@@ -144,11 +165,8 @@ void DiagnosticEngine::Report(Diagnostic diagnostic) {
                               .file = {}};
     }
   }
-  if (IsJoint(diagnostic.span)) {
-    const std::vector<SourceSpan> parts = PartsOf(diagnostic.span);
-    diagnostic.span = parts.front();
-    for (size_t i = 1; i < parts.size(); ++i) diagnostic.notes.push_back({parts[i], "and from here"});
-  }
+  ShowPlacesOfNotes(diagnostic.notes);
+  ShowPlaces(diagnostic.span, diagnostic.notes);
   if (!diagnostic.span.known()) {
     diagnostic.file = input_file_;
     if (!input_part_.empty()) diagnostic.notes.push_back({{}, fmt::format("in {}", input_part_)});

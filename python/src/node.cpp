@@ -6,8 +6,10 @@
 #include <new>
 #include <string>
 
+#include "iropt/diag/joint_spans.h"
 #include "iropt/ir/array_attr.h"
 #include "iropt/ir/dispatch.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/ndarray.h"
 #include "tensor.h"
 #include "values.h"
@@ -161,11 +163,12 @@ py::list NodeKinds() {
 
 py::object Place(py::handle object) {
   const NodeRef ref = GetNode(object);
-  const Span span = ref.node->span();
+  // The first one of several.
+  const SourceSpan span = PartsOf(Location(*ref.node)).front();
   if (!span.known()) return py::none();
   const SourceManager& sources = ref.keep->session->sources();
   const SourceLocation begin = sources.Locate(span.begin);
-  const SourceLocation end = sources.Locate(span.end());
+  const SourceLocation end = sources.Locate(span.end);
   if (begin.name.empty()) return py::none();
   return py::make_tuple(begin.name, begin.line, begin.column, end.line, end.column);
 }

@@ -55,9 +55,9 @@ class QueryRun {
 
   void Show(const std::string& file, const QueryMatch& match, OutputStream& out) {
     ++found_;
-    const SourceLocation begin =
-        match.span.known() ? compiler_.sources().Locate(PartsOf(match.span).front().begin) : SourceLocation{};
-    if (options_.form == ShownForm::Json) return ShowJson(file, match, begin, out);
+    const SourceSpan place = PartsOf(match.span).front();
+    const SourceLocation begin = place.known() ? compiler_.sources().Locate(place.begin) : SourceLocation{};
+    if (options_.form == ShownForm::Json) return ShowJson(file, match, place, out);
     const std::string_view line =
         begin.line_text.substr(std::min(begin.line_text.find_first_not_of(" \t"), begin.line_text.size()));
     if (begin.line == 0) {
@@ -67,10 +67,11 @@ class QueryRun {
     }
   }
 
-  void ShowJson(const std::string& file, const QueryMatch& match, const SourceLocation& begin, OutputStream& out) {
+  void ShowJson(const std::string& file, const QueryMatch& match, SourceSpan place, OutputStream& out) {
+    const SourceLocation begin = place.known() ? compiler_.sources().Locate(place.begin) : SourceLocation{};
     nlohmann::ordered_json object = {{"file", file}, {"function", match.function}, {"variable", match.variable}};
     if (begin.line != 0) {
-      const SourceLocation end = compiler_.sources().Locate(match.span.end);
+      const SourceLocation end = compiler_.sources().Locate(place.end);
       object["line"] = begin.line;
       object["column"] = begin.column;
       object["end_line"] = end.line;

@@ -55,7 +55,10 @@ class BindingLines : public ExprVisitor {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     constexpr size_t kMost = 100;
     if (line.empty()) return std::string(var.name());
-    std::string text(line.substr(0, kMost));
+    const auto is_inside_char = [&](size_t i) { return (static_cast<unsigned char>(line[i]) & 0xc0) == 0x80; };
+    size_t length = std::min(kMost, line.size());
+    while (length < line.size() && is_inside_char(length)) --length;
+    std::string text(line.substr(0, length));
     if (places.size() > 1) text += fmt::format(" and {} before it", places.size() - 1);
     return text;
   }

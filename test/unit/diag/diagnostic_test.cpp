@@ -46,12 +46,17 @@ TEST_CASE("a place that stands for several is shown with all of them", "[diag]")
   CHECK(Join({}) == SourceSpan());
   DiagnosticBuffer buffer;
   DiagnosticEngine engine(&buffer);
-  engine.Error(joint, kKind, "wrong").Note({3, 4}, "there");
+  engine.Error(joint, kKind, "wrong").Note(joint, "there").Note({3, 4}, "last");
   const Diagnostic& error = buffer.diagnostics()[0];
   CHECK(error.span == SourceSpan{10, 12});
-  REQUIRE(error.notes.size() == 2);
-  CHECK(error.notes[1].span == SourceSpan{20, 25});
-  CHECK(error.notes[1].message == "and from here");
+  REQUIRE(error.notes.size() == 4);
+  CHECK(error.notes[0].span == SourceSpan{10, 12});
+  CHECK(error.notes[0].message == "there");
+  CHECK(error.notes[2].message == "last");
+  for (const size_t i : {1, 3}) {
+    CHECK(error.notes[i].span == SourceSpan{20, 25});
+    CHECK(error.notes[i].message == "and from here");
+  }
 }
 
 TEST_CASE("kinds that nobody declared are reported under a general one", "[diag]") {
