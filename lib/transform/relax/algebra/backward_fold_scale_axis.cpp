@@ -25,6 +25,7 @@
 #include "iropt/infer/op_builder.h"
 #include "iropt/infer/ops/arithmetic.h"
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/reshape.h"
@@ -52,7 +53,7 @@ struct BackwardStep {
 class BackwardPlan {
  public:
   BackwardPlan(const Function& function, uint32_t num_vars)
-      : graph_(function, num_vars), offers_(num_vars), steps_(num_vars), scales_(num_vars) {
+      : graph_(function, num_vars), offers_(num_vars), steps_(num_vars), scales_(num_vars), origins_(num_vars) {
     const std::vector<const VarBinding*>& operations = graph_.operations();
     for (const VarBinding* operation : operations) Offer(*operation->var, *To<Call>(operation->value));
     for (size_t i = operations.size(); i-- > 0;) Accept(*operations[i]->var, *To<Call>(operations[i]->value));
@@ -62,6 +63,8 @@ class BackwardPlan {
   const BackwardStep& StepOf(const Var* var) const { return steps_[var->id]; }
   // By what the new value of the variable is the old one multiplied, along the axis; or null.
   const Scale& ScaleOf(const Var* var) const { return scales_[var->id]; }
+  // Where the factors come from.
+  SourceSpan OriginOf(const Var* var) const { return origins_[var->id]; }
   int64_t AxisOf(const Var* var) const { return offers_[var->id]->axis; }
 
  private:
@@ -139,15 +142,21 @@ class BackwardPlan {
   void Accept(const Var& var, const Call& call) {
     BackwardStep& step = steps_[var.id];
     Scale scale = scales_[var.id];
+    SourceSpan origin = origins_[var.id];
     if (step.folds) {
       const Scale product = Product(scale, step.factor);
       // The product of two factors may be too large.
       step.folds = Fits(product, *offers_[var.id]);
       found_ |= step.folds;
-      if (step.folds) scale = product;
+      if (step.folds) {
+        scale = product;
+        origin = JoinPlaces(origin, Location(call));
+      }
     }
     for (uint32_t i = 0; i < 2 && scale; ++i) {
-      if (step.takes[i]) scales_[To<Var>(call.args[i])->id] = scale;
+      if (!step.takes[i]) continue;
+      scales_[To<Var>(call.args[i])->id] = scale;
+      origins_[To<Var>(call.args[i])->id] = origin;
     }
   }
 
@@ -155,6 +164,7 @@ class BackwardPlan {
   std::vector<std::optional<ScaleMessage>> offers_;  // by Var::id
   std::vector<BackwardStep> steps_;                  // by Var::id
   std::vector<Scale> scales_;                        // by Var::id
+  std::vector<SourceSpan> origins_;                  // by Var::id
   bool found_ = false;
 };
 
@@ -174,11 +184,12 @@ class BackwardFolder : public ExprMutator {
     const auto* call = As<Call>(binding->value);
     if (scale && step.weights) {
       const TensorType& weight = *TensorTypeOf(call->args[1]);
-      ReEmitBinding(binding, Multiplied(*call, 1, ScaleOfWeights(scale, weight, *step.weights, workspace())));
+      const Expr* factor = ScaleOfWeights(scale, weight, *step.weights, workspace());
+      ReEmitBinding(binding, Multiplied(*call, 1, factor, plan_.OriginOf(binding->var)));
     } else if (scale && step.is_sum && step.takes[0] != step.takes[1]) {
       const int64_t rank = TensorTypeOf(call)->ndim;
       const Expr* factor = ScaleAlong(scale, rank, plan_.AxisOf(binding->var), workspace());
-      ReEmitBinding(binding, Multiplied(*call, step.takes[0] ? 1 : 0, factor));
+      ReEmitBinding(binding, Multiplied(*call, step.takes[0] ? 1 : 0, factor, plan_.OriginOf(binding->var)));
     } else {
       ExprMutator::VisitVarBinding(binding);
     }
@@ -186,11 +197,12 @@ class BackwardFolder : public ExprMutator {
 
  private:
   // The call with one operand multiplied by the factor.
-  const Expr* Multiplied(const Call& call, uint32_t operand, const Expr* factor) {
+  const Expr* Multiplied(const Call& call, uint32_t operand, const Expr* factor, SourceSpan origin) {
     OpBuilder calls(builder());
     std::array<const Expr*, 2> args = {VisitExpr(call.args[0]), VisitExpr(call.args[1])};
     args[operand] = op::Multiply(calls, args[operand], factor);
-    return builder().Normalize(calls.Make(To<Op>(call.op)->id, args, call.attrs));
+    const Expr* made = calls.Make(To<Op>(call.op)->id, args, call.attrs);
+    return FromPlaces(builder().Normalize(made), call, origin, workspace());
   }
 
   const BackwardPlan& plan_;

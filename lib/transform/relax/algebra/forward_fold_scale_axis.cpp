@@ -23,6 +23,7 @@
 #include "iropt/infer/op_builder.h"
 #include "iropt/infer/ops/arithmetic.h"
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/pass/pass.h"
@@ -125,7 +126,7 @@ class ForwardPlan {
 class ForwardFolder : public ExprMutator {
  public:
   ForwardFolder(const ForwardPlan& plan, uint32_t num_vars, Workspace& workspace, TypeInferrer& inferrer)
-      : ExprMutator(workspace, &inferrer), plan_(plan), scales_(num_vars) {}
+      : ExprMutator(workspace, &inferrer), plan_(plan), scales_(num_vars), origins_(num_vars) {}
 
  protected:
   void VisitVarBinding(const VarBinding* binding) override {
@@ -135,17 +136,23 @@ class ForwardFolder : public ExprMutator {
     const Expr* data = call->args[static_cast<uint32_t>(step.data)];
     const auto* data_var = As<Var>(data);
     const Scale carried = data_var ? scales_[data_var->id] : nullptr;
+    const SourceSpan origin = data_var ? origins_[data_var->id] : SourceSpan();
     if (step.folded) {
       const Scale product = Product(carried, step.folded);
       // The product of two factors may be too large or too small.
       if (Fits(product, plan_.MessageOf(binding->var))) {
         scales_[binding->var->id] = product;
+        origins_[binding->var->id] = JoinPlaces(origin, Location(*call));
         return ReEmitBinding(binding, VisitExpr(data));
       }
     }
     if (!carried) return ExprMutator::VisitVarBinding(binding);
-    if (step.weights) return ReEmitBinding(binding, WithWeights(*call, *step.weights, carried));
+    if (step.weights) {
+      const Expr* made = WithWeights(*call, *step.weights, carried);
+      return ReEmitBinding(binding, FromPlaces(made, *call, origin, workspace()));
+    }
     scales_[binding->var->id] = carried;
+    origins_[binding->var->id] = origin;
     if (!IsSum(To<Op>(call->op)->id)) return ExprMutator::VisitVarBinding(binding);
     ReEmitBinding(binding, WithSummand(*call, step.data, plan_.MessageOf(binding->var).axis, carried));
   }
@@ -168,7 +175,8 @@ class ForwardFolder : public ExprMutator {
   }
 
   const ForwardPlan& plan_;
-  std::vector<Scale> scales_;  // by Var::id: the old value divided by the new one; or null
+  std::vector<Scale> scales_;        // by Var::id: the old value divided by the new one; or null
+  std::vector<SourceSpan> origins_;  // by Var::id: where these factors come from
 };
 
 Result<const Function*> FoldForward(const Function* function, FunctionPassContext& context) {

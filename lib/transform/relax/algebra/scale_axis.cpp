@@ -7,7 +7,9 @@
 
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/diag/joint_spans.h"
 #include "iropt/ir/element.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/arithmetic.h"
@@ -136,6 +138,20 @@ const Expr* ScaleOfWeights(const Scale& scale, const TensorType& weight, const W
     }
   });
   return MakeConstant(factors, workspace);
+}
+
+SourceSpan JoinPlaces(SourceSpan a, SourceSpan b) {
+  const SourceSpan places[] = {a, b};
+  return Join(places);
+}
+
+const Expr* FromPlaces(const Expr* made, const Call& old, SourceSpan more, Workspace& workspace) {
+  const auto* call = As<Call>(made);
+  if (call == nullptr || !more.known()) return made;
+  const SourceSpan joint = JoinPlaces(Location(old), more);
+  auto* copy = workspace.New<Call>(*call);
+  copy->set_span(Span::Of(joint.begin, joint.end));
+  return copy;
 }
 
 ScaleGraph::ScaleGraph(const Function& function, uint32_t num_vars)

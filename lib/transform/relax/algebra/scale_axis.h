@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "iropt/diag/source.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op_id.h"
 #include "iropt/pass/pass.h"
@@ -42,6 +43,11 @@ struct WeightAxis {
 
 // The factor as a constant that multiplies weights of this type along the axis.
 const Expr* ScaleOfWeights(const Scale& scale, const TensorType& weight, const WeightAxis& axis, Workspace& workspace);
+
+// The call, which comes from where the old one did and from `more` as well.
+const Expr* FromPlaces(const Expr* made, const Call& old, SourceSpan more, Workspace& workspace);
+// Of two.
+SourceSpan JoinPlaces(SourceSpan a, SourceSpan b);
 
 // The calls of operators of a function.
 class ScaleGraph {

@@ -1,6 +1,7 @@
 """Writes a model whose nodes have documentation and stack traces as PyTorch's exporter notes them: traced_model.py KIND OUT.
 
-KIND: network, with nodes that passes take apart, move and merge; merged, with several nodes that become one; sum, which adds tensors that do not fit; noise, which has an
+KIND: network, with nodes that passes take apart, move and merge; merged, with several nodes that become one; scaled, with factors that go
+into weights; sum, which adds tensors that do not fit; noise, which has an
 operator that cannot be run."""
 import sys
 
@@ -77,6 +78,16 @@ def merged():
     return helper.make_graph(nodes, "traced", inputs, outputs, constants)
 
 
+def scaled():
+    nodes = [node(10, "Conv", ["image", "k"], "conv"), node(11, "Reshape", ["conv", "columns"], "rows"), node(12, "MatMul", ["rows", "w"], "product"),
+             node(13, "Mul", ["product", "factors"], "y"),
+             node(20, "Mul", ["image", "gain"], "louder"), node(21, "Conv", ["louder", "k"], "z")]
+    constants = [constant("k", np.ones((1, 1, 1, 1), np.float32)), constant("w", np.ones((4, 3), np.float32)),
+                 constant("factors", np.array([1, 2, 3], np.float32)), constant("columns", np.array([-1, 4])),
+                 constant("gain", np.full((1, 1, 1, 1), 2, np.float32))]
+    return helper.make_graph(nodes, "traced", [value("image", 1, 1, 4, 4)], [value("y", 4, 3), value("z", 1, 1, 4, 4)], constants)
+
+
 def add():
     return helper.make_graph([node(12, "Add", ["x", "y"], "z")], "traced", [value("x", 2), value("y", 3)], [value("z", 2)])
 
@@ -87,7 +98,7 @@ def noise():
 
 def main():
     kind, path = sys.argv[1:]
-    graph = {"network": network, "merged": merged, "sum": add, "noise": noise}[kind]()
+    graph = {"network": network, "merged": merged, "scaled": scaled, "sum": add, "noise": noise}[kind]()
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
