@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/arith/iter_map.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/support/stack.h"
@@ -165,11 +166,37 @@ class Inverter {
   bool has_padding_ = false;
 };
 
+// The inverse of a map whose results share the digits of the parameters in other ways, such as (i * 2 + j // 8) % 8.
+std::optional<InverseIndexMap> InvertBijection(const IndexMapAttr& map, List<const PrimExpr*> dims) {
+  if (map.params.size() != dims.size()) return std::nullopt;
+  const PrimBuilder make;
+  Analyzer analyzer(make);
+  IterRanges iters;
+  for (uint32_t i = 0; i < dims.size(); ++i) {
+    const DataType dtype = map.params[i]->dtype;
+    iters.insert_or_assign(map.params[i], tir::Range(make.Int(0, dtype), make.Cast(dtype, dims[i])));
+  }
+  std::vector<const tir::Var*> axes;
+  for (uint32_t i = 0; i < map.results.size(); ++i)
+    axes.push_back(IRContext::Current().NewSymVar(fmt::format("axis{}", i), map.results[i]->dtype));
+  const std::vector<const PrimExpr*> outputs(axes.begin(), axes.end());
+  const auto values = InverseIterMap(map.results.span(), outputs, iters, analyzer);
+  if (!values) return std::nullopt;
+  std::vector<const PrimExpr*> positions;
+  for (const tir::Var* param : map.params) {
+    const auto* value = values->Find(param);
+    if (value == nullptr) return std::nullopt;
+    positions.push_back(analyzer.Simplify(*value));
+  }
+  return InverseIndexMap{IndexMapAttr::Get(axes, positions), false};
+}
+
 }  // namespace
 
 std::optional<InverseIndexMap> InvertIndexMap(const IndexMapAttr& map, List<const PrimExpr*> dims) {
   if (map.inverse) return InverseIndexMap{map.inverse, false};
-  return Inverter(map, dims).Run();
+  if (auto found = Inverter(map, dims).Run()) return found;
+  return InvertBijection(map, dims);
 }
 
 }  // namespace iropt::arith

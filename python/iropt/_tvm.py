@@ -27,6 +27,18 @@ def lower(inp, args=None, name="main", binds=None, simple_mode=False):
     return Pipeline(f"tir.lower<O{min(transform.PassContext.current().opt_level, 4)}>")(module)
 
 
+def c_str(string):
+    """A text for a function of C."""
+    import ctypes
+
+    return ctypes.c_char_p(string.encode("utf-8"))
+
+
+def py_str(data):
+    """The text of bytes."""
+    return data.decode("utf-8")
+
+
 def __getattr__(name):
     if name in ("build", "compile"):
         from . import executable

@@ -58,6 +58,7 @@ _ALIASES = {
     "iropt.relax.tuning_api": ["relax.transform.tuning_api"],
     "iropt.relax.utils": ["relax.utils"],
     "iropt.relax.vm_build": ["relax.vm", "relax.vm_build", "relax.pipeline"],
+    "iropt.relax.legalizing": ["relax.transform.legalize_ops.common"],
     "iropt.executable": ["runtime.module", "driver", "driver.build_module"],
     "iropt.contrib": ["contrib.utils", "support.utils"],
     "iropt.tvmjs": ["contrib.tvmjs"],

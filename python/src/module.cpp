@@ -341,11 +341,11 @@ StoredFunction StoreFunction(const NodeRef& ref) {
   const auto note = [&](const Node* node) {
     if (!Var::ClassOf(node->kind) && !Is<tir::Var>(node) && !Is<tir::Buffer>(node)) return;
     const Node* made = cloner.Clone(node);
-    if (made != node) copies.try_emplace(made, session.Identity(node, *ref.keep));
+    if (made != node) copies.emplace_back(made, session.Identity(node));
   };
   NameWalk<decltype(note)>(seen, note).Visit(func);
   FuncStorageRef storage = workspace.Finish();
-  session.SetCopies(storage, ref.keep->store, std::move(copies));
+  session.SetCopies(storage, ref.keep->store, copies);
   return {copy, std::move(storage)};
 }
 

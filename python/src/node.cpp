@@ -39,7 +39,7 @@ void DeallocNode(PyObject* self) {
 }
 
 const Node* Identity(PyObject* self) {
-  return Object(self)->keep->session->Identity(Object(self)->node, *Object(self)->keep);
+  return Object(self)->keep->session->Identity(Object(self)->node);
 }
 
 // Interned types that are equal are one node; others are compared by their structure in Python.
@@ -292,7 +292,7 @@ void AddNodeType(py::module_& m) {
   m.def("node_kinds", &NodeKinds);
   m.def("node_kind", [](const NodeRef& ref) { return static_cast<int>(ref.node->kind); });
   m.def("node_id",
-        [](const NodeRef& ref) { return reinterpret_cast<uintptr_t>(ref.keep->session->Identity(ref.node, *ref.keep)); });
+        [](const NodeRef& ref) { return reinterpret_cast<uintptr_t>(ref.keep->session->Identity(ref.node)); });
   m.def("place", &Place);
   m.def("attr_value", [](const NodeRef& ref) { return AttrToPython(As<Attr>(ref.node), ref.keep); });
 }

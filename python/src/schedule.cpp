@@ -17,6 +17,7 @@
 #include "iropt/schedule/trace.h"
 #include "module.h"
 #include "pass_handle.h"
+#include "snapshot_names.h"
 #include "transform/tir/schedule/builtin_intrinsics.h"
 #include "transform/tir/schedule/run_schedule.h"
 #include "values.h"
@@ -124,7 +125,7 @@ const Node* AtPlace(const PrimFunc* func, size_t wanted) {
 class PySchedule {
  public:
   PySchedule(const PyModule& module, py::object find_intrinsic)
-      : session_(module.session()), intrinsics_(std::move(find_intrinsic)), schedule_(module.module(), &intrinsics_) {}
+      : session_(module.session()), original_(module.module()), intrinsics_(std::move(find_intrinsic)), schedule_(module.module(), &intrinsics_) {}
 
   // The names of the results.
   std::vector<std::string> Apply(const std::string& name, const py::list& arguments, const py::object& decision) {
@@ -239,11 +240,22 @@ class PySchedule {
     if (!snapshot_) {
       const Build build;
       snapshot_ = schedule_.Snapshot();
+      IdentifyNames(*snapshot_);
     }
     return *snapshot_;
   }
+  void IdentifyNames(const Module& snapshot) {
+    for (size_t i = 0; i < snapshot.functions().size(); ++i) {
+      const ModuleEntry& entry = snapshot.functions()[i];
+      if (entry.func == original_.functions()[i].func) continue;
+      if (!names_) names_.emplace(session_, original_);
+      names_->Identify(schedule_.StateOf(entry.var->name)->func(), entry);
+    }
+  }
 
   std::shared_ptr<Session> session_;
+  Module original_;
+  std::optional<SnapshotNames> names_;  // when a primitive has changed a function
   Intrinsics intrinsics_;
   schedule::Schedule schedule_;
   std::vector<std::shared_ptr<NodeStore>> kept_;  // have the arguments

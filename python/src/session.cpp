@@ -61,17 +61,29 @@ const tir::Var* Session::SymbolOf(const tir::Var* var, const KeepRef& keep) {
   return found.symbol;
 }
 
-void Session::SetCopies(const FuncStorageRef& storage, std::shared_ptr<NodeStore> store, Copies copies) {
-  std::erase_if(origins_, [](const auto& entry) { return entry.second.storage.expired(); });
-  origins_.insert_or_assign(storage.get(), Origin{storage, std::move(store), std::move(copies)});
+void Session::SetCopies(const FuncStorageRef& storage, std::shared_ptr<NodeStore> store, const Copies& copies) {
+  std::erase_if(origins_, [this](const auto& entry) {
+    if (!entry.second.storage.expired()) return false;
+    for (const Node* node : entry.second.copies) {
+      const Copy* copy = copies_.Find(node);
+      if (copy != nullptr && copy->storage == entry.first) copies_.erase(node);
+    }
+    return true;
+  });
+  Origin& origin = origins_.insert_or_assign(storage.get(), Origin{storage, std::move(store), {}}).first->second;
+  origin.copies.reserve(copies.size());
+  for (const auto& [node, original] : copies) {
+    origin.copies.push_back(node);
+    copies_.insert_or_assign(node, Copy{original, storage.get()});
+  }
 }
 
-const Node* Session::Identity(const Node* node, const Keep& keep) const {
-  if (keep.storage != nullptr && !origins_.empty()) {
-    const auto origin = origins_.find(keep.storage.get());
-    if (origin != origins_.end() && !origin->second.storage.expired()) {
-      node = origin->second.copies.Lookup(node, node);
-    }
+const Node* Session::Identity(const Node* node) const {
+  if (!copies_.empty()) {
+    // The memory of a function that is gone may have another node.
+    const Copy* copy = copies_.Find(node);
+    const auto origin = copy == nullptr ? origins_.end() : origins_.find(copy->storage);
+    if (origin != origins_.end() && !origin->second.storage.expired()) node = copy->original;
   }
   if (stands_for_.empty()) return node;
   const auto found = stands_for_.find(node);

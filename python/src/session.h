@@ -11,6 +11,8 @@
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "iropt/data/tensor_files.h"
 #include "iropt/diag/source.h"
@@ -63,10 +65,10 @@ class Session : public std::enable_shared_from_this<Session> {
   const tir::Var* SymbolOf(const tir::Var* var, const KeepRef& keep);
   // Variables of a function of a module are copies of those of the function that it was made of. In Python both are the
   // same.
-  using Copies = LookupMap<const Node*, const Node*>;
-  void SetCopies(const FuncStorageRef& storage, std::shared_ptr<NodeStore> store, Copies copies);
+  using Copies = std::vector<std::pair<const Node*, const Node*>>;
+  void SetCopies(const FuncStorageRef& storage, std::shared_ptr<NodeStore> store, const Copies& copies);
   // The variable that a symbolic variable or a copy stands for, or the node itself.
-  const Node* Identity(const Node* node, const Keep& keep) const;
+  const Node* Identity(const Node* node) const;
   // The store for new nodes, which is not too big yet.
   const std::shared_ptr<NodeStore>& store();
 
@@ -86,9 +88,14 @@ class Session : public std::enable_shared_from_this<Session> {
   struct Origin {
     std::weak_ptr<const FuncStorage> storage;
     std::shared_ptr<NodeStore> store;  // has the originals
-    Copies copies;
+    std::vector<const Node*> copies;
+  };
+  struct Copy {
+    const Node* original = nullptr;
+    const void* storage = nullptr;
   };
   std::unordered_map<const void*, Origin> origins_;  // by storage; those that are gone leave with the next new one
+  LookupMap<const Node*, Copy> copies_;              // of all origins
 };
 
 // While it lives, nodes can be made: in the store of the current session, or in a given one.

@@ -198,3 +198,16 @@ def test_registered_functions_by_their_names():
     assert found(3) == 4 and found == ir.EnvFunc.get("test_expressions.next")
     with pytest.raises(ValueError):
         ir.EnvFunc.get("test_expressions.not_there")
+
+
+@pytest.mark.parametrize("mapping, shape", [
+    # The layout of a matrix in the registers of a warp.
+    (lambda i, j: [(i * 2 + j // 8) % 16, (i * 2 + j // 8) // 16 * 8 + j % 8], (16, 16)),
+    (lambda i, j: [j, i], (3, 5)),
+])
+def test_inverses_of_permutations(mapping, shape):
+    index_map = tir.IndexMap.from_func(mapping, index_dtype="int32")
+    inverse = index_map.inverse(list(shape))
+    for place in numpy.ndindex(*shape):
+        there = index_map.map_indices(list(place))
+        assert tuple(int(index) for index in inverse.map_indices(there)) == place

@@ -102,3 +102,28 @@ def test_legalization_of_an_operator_of_the_library():
     finally:
         ir.Op.get("relax.nn.silu").reset_attr("FLegalize")
     assert iropt.run(relax.transform.LegalizeOps()(Module), "main", np.array([-1, 2], "float32")).numpy()[0] < 0
+
+
+def test_legalizations_are_registered_by_the_name_of_the_program():
+    from iropt.relax.legalizing import _try_convert_to_scalar_const, register_legalize
+
+    @ir.register_op_attr("test_own.double", "FInferStructInfo")
+    def infer(call, builder):
+        del builder
+        return call.args[0].struct_info
+
+    ir.register_op_attr("test_own.double", "FPurity", True)
+    register_legalize("test_own.double", lambda bb, call: bb.call_te(lambda x: x + x, call.args[0], primfunc_name_hint="double"))
+    op = ir.Op.get("test_own.double")
+    assert op.name == "test_own.double" and ir.Op.get("relax.add").name == "relax.add"
+    x = relax.Var("x", relax.TensorStructInfo((2, 3), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            y = bb.emit_output(relax.Call(op, [x]))
+        bb.emit_func_output(y)
+    lowered = relax.transform.LegalizeOps()(bb.get())
+    assert "cls.double" in lowered.script() and "test_own" not in lowered.script()
+    assert _try_convert_to_scalar_const(relax.const(2, "int32")).dtype == "int32"
+    assert _try_convert_to_scalar_const(relax.const(2, "int32"), python_native=True) == 2
+    assert _try_convert_to_scalar_const(x) is x

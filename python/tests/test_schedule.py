@@ -240,3 +240,41 @@ def test_candidates_are_drawn_by_their_probabilities():
     drawn = [sch.get(sch.sample_categorical([5, 2, 7, 1], [0.15, 0.55, 0.05, 0.25])) for _ in range(1000)]
     for value, prob in zip((5, 2, 7, 1), (0.15, 0.55, 0.05, 0.25)):
         assert abs(drawn.count(value) / 1000 - prob) < 0.05
+
+
+def test_variables_are_those_of_the_function():
+    @T.prim_func
+    def func(A: T.Buffer((8, 8), "float32"), C: T.Buffer((8, 8), "float32")):
+        B = T.alloc_buffer((8, 8), "float32")
+        for i, j in T.grid(8, 8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * 2.0
+        for i, j in T.grid(8, 8):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj] + 1.0
+
+    blocks = {}
+    tir.stmt_functor.post_order_visit(
+        func.body, lambda node: blocks.setdefault(node.name_hint, node) if isinstance(node, tir.Block) else None)
+    sch = tir.Schedule(func)
+    block = sch.get_block("C")
+    first = sch.get(block)
+    assert first.iter_vars[0].var.same_as(blocks["C"].iter_vars[0].var)
+    # A primitive makes a new function, whose block has the same variables and buffers.
+    sch.parallel(sch.get_loops(sch.get_block("B"))[0])
+    for expected in (first, blocks["C"]):
+        assert [axis.var for axis in sch.get(block).iter_vars] == [axis.var for axis in expected.iter_vars]
+        assert {axis.var: 1 for axis in expected.iter_vars}[sch.get(block).iter_vars[1].var] == 1
+    assert sch.get(block).writes[0].buffer.same_as(func.buffer_map[func.params[1]])
+    # Also within new expressions.
+    now = sch.get(block)
+    found = iropt.arith.normalize_to_iter_sum(now.writes[0].buffer.offset_of([axis.var for axis in now.iter_vars])[0],
+                                              {axis.var: axis.dom for axis in now.iter_vars})
+    assert [split.source.source for split in found.args] == [axis.var for axis in first.iter_vars]
+    # Copies of the schedule, and a new variable where a primitive makes one.
+    copy = sch.copy()
+    outer, _ = copy.split(copy.get_loops(copy.get_block("C"))[0], factors=[2, 4])
+    assert not copy.get(outer).loop_var.same_as(sch.get(sch.get_loops(block)[0]).loop_var)
+    assert copy.get(copy.get_block("C")).iter_vars[0].var.same_as(first.iter_vars[0].var)

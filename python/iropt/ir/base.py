@@ -425,6 +425,19 @@ class Op(RelaxExpr):
         return [row["name"] for row in native.op_table()]
 
 
+_name_of_op = vars(Op)["name"]
+
+
+def _program_name(op):
+    """The name of an operator; that of one of the program as the program gave it."""
+    from . import op_attrs
+
+    return op_attrs.program_name(_name_of_op.__get__(op))
+
+
+setattr(Op, "name", property(_program_name))
+
+
 class Span:
     """A place in a source."""
 

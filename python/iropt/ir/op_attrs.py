@@ -14,6 +14,11 @@ def _own_name(op_name):
     return op_name.removeprefix(_PREFIX) if op_name.removeprefix(_PREFIX) in _ATTRS else op_name
 
 
+def program_name(op_name):
+    """The name that a program gave an operator, by that in the library."""
+    return op_name.removeprefix(_PREFIX) if _added and op_name.removeprefix(_PREFIX) in _added else op_name
+
+
 @functools.lru_cache(maxsize=None)
 def _known():
     return {row["name"] for row in native.op_table()}
@@ -86,8 +91,8 @@ def _infer(op_name, types):
 
 
 def functions_of(attr_key):
-    """The functions that were registered under a key, by the names of operators in the library."""
-    return {name if name in _known() else _PREFIX + name: attrs[attr_key] for name, attrs in _ATTRS.items() if attr_key in attrs}
+    """The functions that were registered under a key, by the names of operators."""
+    return {name: attrs[attr_key] for name, attrs in _ATTRS.items() if attr_key in attrs}
 
 
 def is_used(attr_key):

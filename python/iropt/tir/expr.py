@@ -254,7 +254,7 @@ def check_range(value, dtype):
     found = _INTEGER.match(dtype)
     if found is not None:
         bits = int(found[2])
-        # The only bit of int1 is no sign.
+        # The only bit of int1 is not a sign.
         low, high = (0, 2**bits - 1) if found[1] or bits == 1 else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
         if not low <= value <= high:
             raise Error(f"the number {value} is not one of {dtype}, which has those from {low} to {high}")
