@@ -186,7 +186,8 @@ void PipelineRewriter::EmitBlock(size_t position, Part& part, arith::Analyzer& n
     const PrimExpr* after_least = make_.Binary(NodeKind::kGE, part.index, part.least);
     inbound = analyzer_.Simplify(make_.Binary(NodeKind::kAnd, inbound, after_least));
   }
-  if (analyzer_.CanProve(make_.Not(inbound))) return;
+  // A block that does not run yet separates the groups as in the other parts, which count them.
+  if (analyzer_.CanProve(make_.Not(inbound))) return NoteReads(*To<tir::Block>(ordered_[position]), source.stage, part);
   // The new loop starts where the old one did.
   if (!part.is_unit) {
     const PrimExpr* delta = make_.Sub(part.start, loop_.min);
@@ -210,9 +211,13 @@ void PipelineRewriter::EmitBlock(size_t position, Part& part, arith::Analyzer& n
     emitted.block = workspace_.New<tir::Block>(block);
   }
   part.blocks.push_back(emitted);
-  for (const tir::BufferRegion* read : emitted.block->reads) {
+  NoteReads(*emitted.block, emitted.stage, part);
+}
+
+void PipelineRewriter::NoteReads(const tir::Block& block, int64_t reader, Part& part) {
+  for (const tir::BufferRegion* read : block.reads) {
     for (const auto& [stage, async] : async_stages_) {
-      if (stage <= emitted.stage && async.written.contains(read->buffer)) part.async[stage].is_consumed = true;
+      if (stage <= reader && async.written.contains(read->buffer)) part.async[stage].is_consumed = true;
     }
   }
 }
@@ -305,27 +310,34 @@ void PipelineRewriter::AttachWait(Part& part, int64_t stage, const AsyncPart& as
 
 // The blocks of the part, with the scopes of asynchronous writes.
 std::vector<const tir::Stmt*> PipelineRewriter::Complete(Part& part, arith::Analyzer& normalized) {
-  std::vector<int64_t> committed(part.blocks.size(), -1);  // by which stage
+  struct Commit {
+    int64_t stage = -1;
+    const std::vector<size_t>* group = nullptr;
+    bool operator==(const Commit&) const = default;
+  };
+  std::vector<Commit> commits(part.blocks.size());
   for (const auto& [stage, async] : part.async) {
     for (const std::vector<size_t>& group : async.groups) {
-      for (size_t j = 0; j < group.size() && group[0] + j < committed.size(); ++j) committed[group[0] + j] = stage;
+      for (size_t j = 0; j < group.size() && group[0] + j < commits.size(); ++j)
+        commits[group[0] + j] = {stage, &group};
     }
     if (async.wait) AttachWait(part, stage, async, normalized);
   }
   std::vector<const tir::Stmt*> stmts;
   for (size_t i = 0; i < part.blocks.size();) {
-    const int64_t stage = committed[i];
+    const Commit commit = commits[i];
     const PrimExpr* predicate = part.blocks[i].predicate;
-    if (stage < 0) {
+    if (!commit.group) {
       stmts.push_back(Realize(part.blocks[i++].block, predicate));
       continue;
     }
     std::vector<const tir::Stmt*> bodies;
-    for (; i < part.blocks.size() && committed[i] == stage && DeepEqual(part.blocks[i].predicate, predicate); ++i) {
+    for (; i < part.blocks.size() && commits[i] == commit && DeepEqual(part.blocks[i].predicate, predicate); ++i) {
       const tir::Block* block = part.blocks[i].block;
       bodies.push_back(block->alloc_buffers.empty() ? block->body : Realize(block));
     }
-    const tir::Stmt* scope = WithAttr(attr::kAsyncCommitQueueScope, Int(stage), tir::MakeSeq(workspace_, bodies));
+    const tir::Stmt* scope =
+        WithAttr(attr::kAsyncCommitQueueScope, Int(commit.stage), tir::MakeSeq(workspace_, bodies));
     stmts.push_back(Realize(MakeOpaqueBlock(scope, known_, workspace_), predicate));
   }
   return stmts;

@@ -91,6 +91,8 @@ class PipelineRewriter {
   bool NeedsTwoVersions(const BufferUses& uses) const;
   const tir::Stmt* Emit(const PrimExpr* start, const PrimExpr* end, bool is_unrolled, const PrimExpr* least = nullptr);
   void EmitBlock(size_t position, Part& part, arith::Analyzer& normalized);
+  // What a block of the stage `reader` reads is waited for: the next asynchronous write begins another group.
+  void NoteReads(const tir::Block& block, int64_t reader, Part& part);
   void AddAsync(const Emitted& emitted, Part& part, arith::Analyzer& normalized);
   void FindWaits(Part& part, arith::Analyzer& normalized);
   const PrimExpr* CountInFlight(const Part& part, const Emitted& reader, int64_t stage, arith::Analyzer& normalized);
