@@ -169,7 +169,7 @@ std::string FunctionCheck::FindTrials(const Run& run, const SemanticCheckOptions
   }
   if (!trials_.empty()) return incomplete;
   if (first_error.code == ErrorCode::Budget) return first_error.message;
-  return fmt::format("it fails on all inputs: {}", first_error.message);
+  return fmt::format("{}: {}", kFailsOnAllInputs, first_error.message);
 }
 
 void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& options) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "call_interface.h"
@@ -17,6 +18,9 @@
 #include "trial_plans.h"
 
 namespace iropt {
+
+// The beginning of CheckResult::not_compared where there is no input on which the function runs.
+inline constexpr std::string_view kFailsOnAllInputs = "it fails on all inputs";
 
 // Changes that the passes between two modules may make.
 struct CheckMode {

@@ -26,6 +26,8 @@ constexpr Flag kFlags[] = {
 #include "ir-opt/modes/list.def"
 #define IROPT_FLAG IROPT_FLAG_ROW
 #include "ir-opt/modes/query.def"
+#define IROPT_FLAG IROPT_FLAG_ROW
+#include "ir-opt/modes/verify_rules.def"
 #undef IROPT_MODE_SELECTORS
 };
 constexpr size_t kOwnFlags = 0

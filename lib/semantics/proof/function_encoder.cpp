@@ -8,6 +8,7 @@
 #include "iropt/analysis/tir/written_params.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/eval/evaluator.h"
+#include "iropt/ir/element.h"
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/ir/tir/visitor.h"

@@ -220,7 +220,7 @@ const Term* TermBuilder::Reduce(OpId op, const Dims& reduced, const Term* body) 
     const Term* share = count > 0 ? Number(body->dtype, 1 / count) : nullptr;
     if (share) return Apply(op::kMultiply, nullptr, {share, Reduce(op::kSum, reduced, body)}, body->dtype);
   }
-  if (const Term* parts = SplitReduction(op, reduced, body)) return parts;
+  if (const Term* other = RearrangeReduction(op, reduced, body)) return other;
   if (op == op::kSum) {
     if (const Term* factored = FactorSum(reduced, body)) return factored;
   }

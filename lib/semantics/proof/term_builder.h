@@ -86,8 +86,8 @@ class TermBuilder {
   // The first array that has the same elements, up to rounding if floats are real numbers.
   const NDArray* SameArray(const std::shared_ptr<const NDArray>& array);
   bool IsNumber(const Term* term, double value) const;
-  // The sum of a range and the rest, if the body is a choice between them; null otherwise.
-  const Term* SplitReduction(OpId op, const Dims& reduced, const Term* body);
+  // The reduction in another form, if its body is a reduction, or a choice between ranges; null otherwise.
+  const Term* RearrangeReduction(OpId op, const Dims& reduced, const Term* body);
   // A reduction of one element: a sum begins at 0, whose sign is positive.
   const Term* OfOneElement(OpId op, const Term* body);
   // Moves what does not depend on the variables of a sum out of it; null if nothing does.

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/roots.h"
+#include "iropt/op/ops/statistical.h"
 #include "iropt/op/ops/unary.h"
 #include "iropt/support/stack.h"
 #include "semantics/proof/polynomial.h"
@@ -74,14 +76,15 @@ bool Holds(DataType wide, DataType narrow) {
   return digits(narrow) != 0 && digits(wide) >= digits(narrow);
 }
 
+// A number at the variable of a reduction.
 struct Bound {
-  size_t place;  // of the variable of a reduction
+  size_t place;
   int64_t value;
 };
 
 // A number below which the variable of a reduction chooses the first of two elements.
-std::optional<Bound> FindBound(const Term* term, const IndexSpace& indices) {
-  if (!term->uses_reduction) return std::nullopt;
+std::optional<Bound> FindBound(const Term* term, const IndexSpace& indices, LookupSet<const Term*>& seen) {
+  if (!term->uses_reduction || !seen.insert(term)) return std::nullopt;
   if (term->kind == TermKind::kSelect) {
     const auto* less = As<tir::BinaryExpr>(term->indices[0]);
     const IndexSpace::Place* place = less ? indices.PlaceOf(less->a) : nullptr;
@@ -92,9 +95,96 @@ std::optional<Bound> FindBound(const Term* term, const IndexSpace& indices) {
     }
   }
   for (const Term* arg : term->args) {
-    if (const auto bound = WithStack([&] { return FindBound(arg, indices); })) return bound;
+    if (const auto bound = WithStack([&] { return FindBound(arg, indices, seen); })) return bound;
   }
   return std::nullopt;
+}
+
+// A divisor of the extent by which the body divides the variable of a reduction.
+std::optional<Bound> FindQuotient(const Term* term, const IndexSpace& indices, LookupSet<const Term*>& seen) {
+  if (!term->uses_reduction || !seen.insert(term)) return std::nullopt;
+  std::optional<Bound> found;
+  for (const PrimExpr* index : term->indices) {
+    tir::PostOrderVisit(index, [&](const Node* node) {
+      if (node->kind != NodeKind::kFloorDiv && node->kind != NodeKind::kFloorMod) return;
+      const auto* quotient = static_cast<const tir::BinaryExpr*>(node);
+      const IndexSpace::Place* place = indices.PlaceOf(quotient->a);
+      const int64_t* divisor = arith::AsInt(quotient->b);
+      const int64_t* extent = place && place->is_reduction ? arith::AsInt(place->extent) : nullptr;
+      if (divisor && extent && *divisor > 1 && *divisor < *extent && *extent % *divisor == 0)
+        found = Bound{place->number, *divisor};
+    });
+    if (found) return found;
+  }
+  for (const Term* arg : term->args) {
+    found = WithStack([&] { return FindQuotient(arg, indices, seen); });
+    if (found) return found;
+  }
+  return found;
+}
+
+// A reduction of reductions as one; null if the body is not one.
+const Term* MergeReductions(OpId op, const Dims& reduced, const Term* body, TermBuilder& terms) {
+  IndexSpace& indices = terms.indices();
+  if (body->kind != TermKind::kRead || body->args[0]->kind != TermKind::kReduce || body->args[0]->op != op)
+    return nullptr;
+  if (!terms.laws().AreRing(body->dtype) || (op != op::kSum && op != op::kMax && op != op::kMin && op != op::kProd))
+    return nullptr;
+  const Term& inner = *body->args[0];
+  const auto num_dims = static_cast<size_t>(inner.number);
+  SymVarMap map;
+  Dims all = reduced;
+  for (size_t i = 0; i < inner.indices.size(); ++i) {
+    const PrimExpr* extent = inner.indices[i];
+    const PrimExpr* var = i < num_dims ? indices.Index(i, extent) : indices.Reduction(i - num_dims, extent);
+    const PrimExpr* value = i < num_dims ? body->indices[i] : indices.Reduction(all.size(), extent);
+    if (i >= num_dims) all.push_back(extent);
+    if (var != value && Is<tir::Var>(var)) map.Set(To<tir::Var>(var), value);
+  }
+  return terms.Reduce(op, all, terms.Substitute(inner.args[0], map));
+}
+
+// With two variables instead of one of which the body uses quotient and remainder; null if there is none.
+const Term* SplitVariable(OpId op, const Dims& reduced, const Term* body, TermBuilder& terms) {
+  IndexSpace& indices = terms.indices();
+  LookupSet<const Term*> seen;
+  const std::optional<Bound> found = FindQuotient(body, indices, seen);
+  if (!found) return nullptr;
+  Dims all = reduced;
+  const int64_t extent = *arith::AsInt(reduced[found->place]);
+  all[found->place] = indices.Int(extent / found->value);
+  all.push_back(indices.Int(found->value));
+  const arith::PrimBuilder& make = indices.make();
+  const PrimExpr* whole = make.Mul(indices.Reduction(found->place, all[found->place]), indices.Int(found->value));
+  SymVarMap map;
+  map.Set(To<tir::Var>(indices.Reduction(found->place, reduced[found->place])),
+          make.Add(whole, indices.Reduction(reduced.size(), all.back())));
+  return terms.Reduce(op, all, terms.Substitute(body, map));
+}
+
+// The reduction of a range and of the rest, if the body is a choice between them; null otherwise.
+const Term* SplitRange(OpId op, const Dims& reduced, const Term* body, TermBuilder& terms) {
+  IndexSpace& indices = terms.indices();
+  const bool is_exact = IsNumeric(body->dtype) && (op == op::kSum || op == op::kMax || op == op::kMin);
+  const bool is_real = terms.laws().reals && body->dtype.is_floating() &&
+                       (op == op::kSum || (terms.laws().finite && (op == op::kMax || op == op::kMin)));
+  if (!is_exact && !is_real) return nullptr;
+  LookupSet<const Term*> seen;
+  const auto bound = FindBound(body, indices, seen);
+  if (!bound) return nullptr;
+  const size_t at = bound->place;
+  const PrimExpr* var = indices.Reduction(at, reduced[at]);
+  const Term* parts[2];
+  for (const bool is_first : {true, false}) {
+    Dims dims = reduced;
+    dims[at] = indices.Int(is_first ? bound->value : *arith::AsInt(reduced[at]) - bound->value);
+    const PrimExpr* index = indices.Reduction(at, dims[at]);
+    SymVarMap map;
+    map.Set(To<tir::Var>(var), is_first ? index : indices.make().Add(index, indices.Int(bound->value)));
+    parts[is_first ? 0 : 1] = terms.Reduce(op, dims, terms.Substitute(body, map));
+  }
+  const OpId both = op == op::kSum ? op::kAdd : op == op::kMax ? op::kMaximum : op::kMinimum;
+  return terms.Apply(both, nullptr, {parts[0], parts[1]}, body->dtype);
 }
 
 }  // namespace
@@ -183,26 +273,10 @@ const Term* TermBuilder::OfOneElement(OpId op, const Term* body) {
   return Apply(op::kAdd, nullptr, {Number(body->dtype, 0.0), body}, body->dtype);
 }
 
-const Term* TermBuilder::SplitReduction(OpId op, const Dims& reduced, const Term* body) {
-  const bool is_exact = IsNumeric(body->dtype) && (op == op::kSum || op == op::kMax || op == op::kMin);
-  const bool is_real = laws_.reals && body->dtype.is_floating() &&
-                       (op == op::kSum || (laws_.finite && (op == op::kMax || op == op::kMin)));
-  if (!is_exact && !is_real) return nullptr;
-  const auto bound = FindBound(body, indices_);
-  if (!bound) return nullptr;
-  const size_t at = bound->place;
-  const PrimExpr* var = indices_.Reduction(at, reduced[at]);
-  const Term* parts[2];
-  for (const bool is_first : {true, false}) {
-    Dims dims = reduced;
-    dims[at] = indices_.Int(is_first ? bound->value : *arith::AsInt(reduced[at]) - bound->value);
-    const PrimExpr* index = indices_.Reduction(at, dims[at]);
-    SymVarMap map;
-    map.Set(To<tir::Var>(var), is_first ? index : indices_.make().Add(index, indices_.Int(bound->value)));
-    parts[is_first ? 0 : 1] = Reduce(op, dims, Substitute(body, map));
-  }
-  const OpId both = op == op::kSum ? op::kAdd : op == op::kMax ? op::kMaximum : op::kMinimum;
-  return Apply(both, nullptr, {parts[0], parts[1]}, body->dtype);
+const Term* TermBuilder::RearrangeReduction(OpId op, const Dims& reduced, const Term* body) {
+  if (const Term* merged = MergeReductions(op, reduced, body, *this)) return merged;
+  if (const Term* split = SplitVariable(op, reduced, body, *this)) return split;
+  return SplitRange(op, reduced, body, *this);
 }
 
 const Term* TermBuilder::FactorSum(const Dims& reduced, const Term* body) {

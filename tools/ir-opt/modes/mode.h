@@ -37,6 +37,7 @@ extern const Mode diff_mode;
 extern const Mode query_mode;
 extern const Mode eval_mode;
 extern const Mode list_mode;
+extern const Mode verify_rules_mode;
 // These run a pipeline or read modules under some of the flags of ir-opt.
 extern const Mode verify_mode;
 extern const Mode bisect_mode;

@@ -21,6 +21,7 @@
 #include "iropt/support/file.h"
 #include "iropt/support/json.h"
 #include "iropt/transform/options/RewriteByRules.h"
+#include "iropt/transform/relax/rule_texts.h"
 #include "text_rules.h"
 #include "transform/relax/util/apply_rules.h"
 
@@ -80,6 +81,17 @@ TextRules ReadRules(const PassOptions& options) {
 }
 
 }  // namespace
+
+std::optional<std::vector<RuleText>> ReadRuleTexts(const std::string& path, const TextReader& reader,
+                                                   DiagnosticEngine& diagnostics) {
+  const std::optional<OptionValue> list = ReadRuleFile(path, {}, reader, diagnostics);
+  if (!list) return std::nullopt;
+  TextRules rules;
+  bool ok = true;
+  for (const OptionValue& rule : *list->as_list()) ok &= AddTextRule(rule, reader, rule.span(), diagnostics, rules);
+  if (!ok) return std::nullopt;
+  return std::move(rules.texts);
+}
 
 Pass CreateRewriteByRules(const PassOptions& options) {
   TextRules rules = ReadRules(options);

@@ -406,6 +406,7 @@ bool AddTextRule(const OptionValue& description, const TextReader& reader, Sourc
   for (const PassChange change : rule.changes()) {
     if (std::ranges::find(rules.changes, change) == rules.changes.end()) rules.changes.push_back(change);
   }
+  rules.texts.push_back({rule.name(), sides->module, sides->function, rule.changes(), span});
   rules.rules.Add(
       {rule.name(), *pattern,
        [sides, root = *pattern, patterns = maker.made()](const Match& match, BlockBuilder& builder) -> const Expr* {

@@ -8,12 +8,14 @@
 #include "iropt/pass/option_value.h"
 #include "iropt/pass/pass_info.h"
 #include "iropt/pass/text_reader.h"
+#include "iropt/transform/relax/rule_texts.h"
 
 namespace iropt {
 
 struct TextRules {
   RuleSet rules;
   std::vector<PassChange> changes = {};  // that the rules make on purpose, each once
+  std::vector<RuleText> texts = {};
 };
 
 // Adds a rule from its description, {"name", "variables", "pattern", "replacement", "changes"}. False after an error,

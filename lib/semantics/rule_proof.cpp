@@ -1,0 +1,126 @@
+#include "iropt/semantics/rule_proof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "function_check.h"
+#include "iropt/infer/infer.h"
+#include "iropt/semantics/semantic_check.h"
+#include "semantics/proof/prover.h"
+#include "semantics/proof/rule_instance.h"
+
+namespace iropt {
+
+namespace {
+
+// Rules are run for a few types only.
+constexpr size_t kMostRuns = 4;
+
+std::string Describe(const Function& rule, const proof::RuleTypes& types) {
+  std::string text;
+  for (uint32_t i = 0; i < rule.params.size(); ++i) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", rule.params[i]->name(), TypeToString(types[i]));
+  }
+  return text;
+}
+
+// The laws that a proof needs; nothing if there is none, with the reason.
+std::optional<FloatLaws> Prove(const Module& before, const Module& after, const SemanticCheckOptions& options,
+                               std::string& reason) {
+  for (const FloatLaws laws : {FloatLaws::kBits, FloatLaws::kRounding, FloatLaws::kFinite}) {
+    const proof::Proof proof = proof::Prove(before, after, *before.functions()[0].var, {},
+                                            {.reals = laws != FloatLaws::kBits,
+                                             .finite = laws == FloatLaws::kFinite,
+                                             .solver_limit = options.proofs.solver_limit});
+    if (proof.is_proved) return laws;
+    reason = proof.reason;
+  }
+  return std::nullopt;
+}
+
+// What runs of both sides have shown.
+struct Runs {
+  std::vector<std::string> difference = {};  // empty if there was none
+  bool is_defined = true;                    // false if an operator of the pattern does not take the dtype
+};
+
+Runs RunSides(const Module& before, const Module& after, const PassInfo& rule, const SemanticCheckOptions& options) {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine diagnostics(&buffer);
+  std::string text;
+  OutputStream out(&text);
+  SemanticCheckOptions runs = options;
+  runs.each = true;
+  runs.proofs.is_wanted = false;
+  const auto check = SemanticCheck::Make(diagnostics, out, runs, NetworkMode::Auto);
+  if (!check.ok()) return {};
+  Runs result;
+  (*check)->Begin(before);
+  if ((*check)->RunAfterPass(after, rule, PassOutcome::Changed).ok()) {
+    const std::string& reason = (*check)->first_not_compared();
+    result.is_defined = !(reason.find(kFailsOnAllInputs) != std::string::npos && reason.ends_with("is not supported"));
+    return result;
+  }
+  for (const Diagnostic& diagnostic : buffer.diagnostics()) {
+    if (diagnostic.severity != Severity::Error || !result.difference.empty()) continue;
+    for (const auto& note : diagnostic.notes) result.difference.push_back(note.message);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string_view DescribeLaws(FloatLaws laws) {
+  switch (laws) {
+    case FloatLaws::kBits: return "every bit stays";
+    case FloatLaws::kRounding: return "up to rounding";
+    case FloatLaws::kFinite: return "for finite numbers";
+  }
+  return {};
+}
+
+RuleProof ProveRule(const Function& rule, std::string_view name, std::span<const PassChange> changes,
+                    const SemanticCheckOptions& options) {
+  const PassInfo info{.name = std::string(name), .changes = {changes.begin(), changes.end()}};
+  const bool is_finite = std::ranges::find(changes, PassChange::NonFinite) != changes.end();
+  const FloatLaws allowed = !options.proofs.reals ? FloatLaws::kBits
+                            : is_finite           ? FloatLaws::kFinite
+                                                  : FloatLaws::kRounding;
+  RuleProof result;
+  size_t num_runs = 0;
+  for (const proof::RuleTypes& types : proof::TypesOf(rule)) {
+    const auto sides = proof::Instantiate(rule, types);
+    if (!sides) continue;
+    ++result.num_types;
+    std::string reason;
+    const auto laws = Prove(sides->first, sides->second, options, reason);
+    if (laws && *laws <= allowed) {
+      ++result.num_proved;
+      result.laws = std::max(result.laws, *laws);
+      continue;
+    }
+    const Runs runs = num_runs < kMostRuns ? RunSides(sides->first, sides->second, info, options) : Runs();
+    if (!runs.is_defined) {
+      --result.num_types;
+      continue;
+    }
+    ++num_runs;
+    if (laws) reason = fmt::format("the proof holds only {}", DescribeLaws(*laws));
+    if (result.reason.empty()) {
+      result.reason = reason;
+      result.types = Describe(rule, types);
+    }
+    if (runs.difference.empty()) continue;
+    result.counterexample = runs.difference;
+    result.answer = ProofRecord::Answer::kRefuted;
+    result.types = Describe(rule, types);
+    return result;
+  }
+  if (result.num_types == 0) result.reason = "no types were found to which it applies";
+  if (result.num_types != 0 && result.num_proved == result.num_types) result.answer = ProofRecord::Answer::kProved;
+  return result;
+}
+
+}  // namespace iropt
