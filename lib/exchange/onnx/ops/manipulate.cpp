@@ -1,6 +1,7 @@
 // Operators that rearrange elements.
 
 #include <algorithm>
+#include <numeric>
 
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
@@ -60,22 +61,46 @@ Value ImportSplit(OpImport& op) {
 
 // ---- Shapes
 
-// The dimension that makes both shapes have as many elements. Factors that both have cancel.
-const PrimExpr* MissingDim(std::span<const PrimExpr* const> from, std::vector<const PrimExpr*> to) {
-  constexpr arith::PrimBuilder kBuilder;
-  const PrimExpr* dividend = IRContext::Current().Int(1);
-  for (const PrimExpr* dim : from) {
-    const auto same = std::ranges::find(to, dim);
-    if (same != to.end() && !Is<tir::IntImm>(dim))
-      to.erase(same);
-    else
-      dividend = kBuilder.Mul(dividend, dim);
+// The factors of dimensions: a number, and what is not one.
+struct FactorsOfDims {
+  int64_t number = 1;
+  std::vector<const PrimExpr*> others;
+
+  // False if the number does not fit.
+  bool Add(const PrimExpr* dim) {
+    if (const auto* literal = As<tir::IntImm>(dim)) return !__builtin_mul_overflow(number, literal->value, &number);
+    if (const auto* product = As<tir::Mul>(dim)) return Add(product->a) && Add(product->b);
+    others.push_back(dim);
+    return true;
   }
-  const PrimExpr* divisor = IRContext::Current().Int(1);
-  for (const PrimExpr* dim : to) divisor = kBuilder.Mul(divisor, dim);
-  const auto* number = As<tir::IntImm>(divisor);
-  if (number != nullptr && number->value == 0) return IRContext::Current().Int(0);
-  return kBuilder.FloorDiv(dividend, divisor);
+  bool AddAll(std::span<const PrimExpr* const> dims) {
+    return std::ranges::all_of(dims, [&](const PrimExpr* dim) { return Add(dim); });
+  }
+  const PrimExpr* Product() const {
+    const PrimExpr* product = IRContext::Current().Int(number);
+    for (const PrimExpr* dim : others) product = arith::PrimBuilder().Mul(product, dim);
+    return product;
+  }
+};
+
+// The dimension that makes both shapes have as many elements; null if it does not fit. Factors that both have cancel:
+// without elements there is no such dimension.
+const PrimExpr* MissingDim(std::span<const PrimExpr* const> from, std::span<const PrimExpr* const> to) {
+  FactorsOfDims dividend;
+  FactorsOfDims divisor;
+  if (!dividend.AddAll(from) || !divisor.AddAll(to)) return nullptr;
+  if (divisor.number == 0) return IRContext::Current().Int(0);
+  std::erase_if(dividend.others, [&](const PrimExpr* dim) {
+    const auto same =
+        std::ranges::find_if(divisor.others, [&](const PrimExpr* other) { return StructuralEqual(dim, other); });
+    if (same == divisor.others.end()) return false;
+    divisor.others.erase(same);
+    return true;
+  });
+  const int64_t common = dividend.number == 0 ? 1 : std::gcd(dividend.number, divisor.number);
+  dividend.number /= common;
+  divisor.number /= common;
+  return arith::PrimBuilder().FloorDiv(dividend.Product(), divisor.Product());
 }
 
 Value ReshapeTo(OpImport& op, std::vector<const PrimExpr*> dims, bool zero_copies) {
@@ -97,6 +122,7 @@ Value ReshapeTo(OpImport& op, std::vector<const PrimExpr*> dims, bool zero_copie
     std::vector<const PrimExpr*> others = dims;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(*missing));
     dims[*missing] = MissingDim(type->dims.span(), others);
+    if (dims[*missing] == nullptr) return op.Error("its output does not fit into 64 bits");
   }
   return op.Reshape(op.In(0), std::span<const PrimExpr* const>(dims));
 }
