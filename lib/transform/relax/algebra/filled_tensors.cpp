@@ -226,6 +226,7 @@ void AddFilledTensorRules(RuleSet& rules) {
 // Of constants c and d, whose sum or product is not bigger than they are, and operands that nothing else uses:
 //   x + x = x * 2        (x + c) * d = x * d + c * d        a / sqrt(x) = a * rsqrt(x)
 //   (x * c) * d = x * (c * d)        (x + c) + d = x + (c + d)
+// A factor that makes the sum bigger stays outside.
 void AddNeighbourRules(RuleSet& rules) {
   const Pattern x = Wildcard();
   const Pattern c = IsConstant();
@@ -245,10 +246,11 @@ void AddNeighbourRules(RuleSet& rules) {
                  return both ? OpBuilder(builder).Make(id, {match[x], both}) : nullptr;
                }});
   }
-  rules.Add({"product of a sum", op(op::kMultiply, op(op::kAdd, x, c).Commutative().UsedOnce(), d).Commutative(),
-             [=](const Match& match, BlockBuilder& builder) -> const Expr* {
-               const Expr* both =
-                   As<Constant>(match[x]) ? nullptr : FoldConstants(op::kMultiply, match[c], match[d], builder);
+  const Pattern sum = op(op::kAdd, x, c).Commutative().UsedOnce();
+  const Pattern product = op(op::kMultiply, sum, d).Commutative();
+  rules.Add({"product of a sum", product, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+               if (As<Constant>(match[x]) || !HasSameType(match[sum], match[product])) return nullptr;
+               const Expr* both = FoldConstants(op::kMultiply, match[c], match[d], builder);
                OpBuilder calls(builder);
                return both ? op::Add(calls, op::Multiply(calls, match[x], match[d]), both) : nullptr;
              }});
