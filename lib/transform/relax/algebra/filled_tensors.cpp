@@ -131,7 +131,7 @@ class Repeated {
   const Pattern any_ = filled_.any() | broadcast_ | tile_;
 };
 
-// f(broadcast_to(x, shape)) = broadcast_to(f(x), shape), where f has no other operand, or a number.
+// f(broadcast_to(x, shape)) = broadcast_to(f(x), shape), where f has no other operand, or numbers.
 void AddRepeatedResults(RuleSet& rules) {
   const Pattern x = Wildcard();
   const Pattern shape = Wildcard();
@@ -151,6 +151,7 @@ void AddRepeatedResults(RuleSet& rules) {
   };
   for (const OpId op : {op::kAbs, op::kAstype, op::kExp, op::kLogicalNot, op::kNegative, op::kSqrt, op::kTanh})
     add(op, {repeated});
+  add(op::kClip, {repeated, Wildcard(), Wildcard()});
   for (const OpId op : kBroadcastOps) {
     add(op, {repeated, number});
     add(op, {number, repeated});
