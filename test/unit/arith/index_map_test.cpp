@@ -70,8 +70,11 @@ TEST_CASE_METHOD(IndexMaps, "maps made of digits have an inverse", "[index_map]"
     std::vector<int64_t> dims;
     bool has_padding;
   };
+  const PrimExpr* fused = Fuse(i, 2, Div(j, 8));
   const Sample samples[] = {
       {{j, i}, {3, 4}, false},
+      // The layout of a matrix in the registers of a warp.
+      {{Mod(fused, 16), Fuse(Div(fused, 16), 8, Mod(j, 8))}, {16, 16}, false},
       {{Div(i, 4), Mod(i, 4)}, {16}, false},
       {{Div(i, 4), Mod(i, 4)}, {14}, true},
       {{Mod(i, 4), Div(i, 4)}, {3}, false},
