@@ -23,20 +23,33 @@ double Rounded(double value) {
   return std::ldexp(std::round(std::ldexp(mantissa, 20)), exponent - 20);
 }
 
-// The product of two constants; null if it could not be computed.
+// The product of two constants; null if it could not be computed, or is infinite or 0 although neither is.
 const Term* Times(const Term* a, const Term* b, TermBuilder& terms) {
   if (a == nullptr || b == nullptr) return nullptr;
-  if (terms.ValueOf(a) == 1.0) return b;
-  if (terms.ValueOf(b) == 1.0) return a;
-  return terms.FoldConstants(op::kMultiply, nullptr, {a, b}, a->dtype);
+  const auto x = terms.ValueOf(a);
+  const auto y = terms.ValueOf(b);
+  if (x == 1.0) return b;
+  if (y == 1.0) return a;
+  const Term* product = terms.FoldConstants(op::kMultiply, nullptr, {a, b}, a->dtype);
+  if (!product || !x || !y || !a->dtype.is_floating()) return product;
+  const double value = *terms.ValueOf(product);
+  const bool keeps_range =
+      std::isfinite(value) == (std::isfinite(*x) && std::isfinite(*y)) && (value == 0) == (*x * *y == 0);
+  return keeps_range ? product : nullptr;
+}
+
+// Returns whether a factor is 0, so that the product is not 0 where another one is infinite.
+bool HasZero(const std::vector<Polynomial>& parts) {
+  return std::ranges::any_of(parts, [](const Polynomial& part) { return part.monomials().empty(); });
+}
+
+bool IsConstant(const Polynomial& part) {
+  return std::ranges::all_of(part.monomials(), [](const auto& entry) { return entry.first.empty(); });
 }
 
 // A sum is multiplied out with constants only.
 void KeepSums(const std::vector<const Term*>& args, std::vector<Polynomial>& parts, TermBuilder& terms) {
-  const auto is_constant = [](const Polynomial& part) {
-    return std::ranges::all_of(part.monomials(), [](const auto& entry) { return entry.first.empty(); });
-  };
-  if (std::ranges::count_if(parts, is_constant) + 1 >= std::ssize(parts)) return;
+  if (std::ranges::count_if(parts, IsConstant) + 1 >= std::ssize(parts)) return;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].monomials().size() < 2) continue;
     parts[i] = Polynomial(args[i]->dtype);
@@ -128,7 +141,9 @@ std::optional<Polynomial> Polynomial::OfCall(OpId op, const std::vector<const Te
   } else if (op == op::kNegative) {
     is_short = is_short && add(parts[0], -1);
   } else if (op == op::kMultiply && !parts.empty()) {
-    if (dtype.is_floating() && !terms.laws().finite) KeepSums(args, parts, terms);
+    const bool may_be_infinite = dtype.is_floating() && !terms.laws().finite;
+    if (may_be_infinite && HasZero(parts) && !std::ranges::all_of(parts, IsConstant)) return std::nullopt;
+    if (may_be_infinite) KeepSums(args, parts, terms);
     result = parts[0];
     for (size_t i = 1; i < parts.size() && is_short; ++i) is_short = result.Multiply(parts[i], terms);
   } else {

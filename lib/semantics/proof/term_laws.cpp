@@ -1,5 +1,6 @@
 // The laws by which terms get a normal form. Without Laws::reals, they hold for every float, and signed zeros.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "iropt/ir/tir/visitor.h"
@@ -211,7 +212,8 @@ const Term* TermBuilder::HoistSelect(OpId op, const std::vector<const Term*>& ar
   for (size_t i = 0; i < 2; ++i) {
     const Term* select = args[i];
     // Zero times infinity is not zero.
-    if (dtype.is_floating() && !laws_.finite && !IsConstant(args[1 - i])) continue;
+    const auto factor = ValueOf(args[1 - i]);
+    if (dtype.is_floating() && !laws_.finite && !(factor && std::isfinite(*factor))) continue;
     if (select->kind != TermKind::kSelect || ValueOf(select->args[1]) != 0.0) continue;
     return Select(select->indices[0], Apply(op, nullptr, {select->args[0], args[1 - i]}, dtype), select->args[1]);
   }
