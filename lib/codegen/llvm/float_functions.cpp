@@ -34,10 +34,10 @@ class FloatFunctions {
     for (size_t i = coefficients.size() - 1; i-- > 0;) value = MultiplyAdd(value, x, Of(coefficients[i]));
     return value;
   }
-  // |x| < limit ? small : |large| with the sign of x.
+  // |x| < limit ? small : large, with the sign of x, which a small zero may have lost.
   llvm::Value* JoinOdd(llvm::Value* x, double limit, llvm::Value* small, llvm::Value* large) const {
-    large = b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, large, x);
-    return b_.CreateSelect(b_.CreateFCmpOLT(Abs(x), Of(limit)), small, large);
+    llvm::Value* joined = b_.CreateSelect(b_.CreateFCmpOLT(Abs(x), Of(limit)), small, large);
+    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, joined, x);
   }
 
   // x * scale, rounded to an integer: the last bits of the first of two floats, of which the second is the integer.
