@@ -2,6 +2,7 @@
 
 #include "exchange/onnx/run/definitions.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "exchange/onnx/import/op_table.h"
@@ -35,6 +36,11 @@ Value DefineQuickGelu(OpImport& op) {
 }
 
 // ---- Normalizations
+
+// Returns whether the ranks of these inputs are known, as far as the node has them.
+bool KnowsRanks(OpImport& op, std::initializer_list<size_t> inputs) {
+  return std::ranges::all_of(inputs, [&](size_t i) { return !op.Has(i) || op.Rank(i) >= 0; });
+}
 
 // A value that is used several times.
 const Expr* Shared(OpImport& op, const Expr* x) { return IsLeaf(x) ? x : op.importer().builder().Emit(x); }
@@ -97,7 +103,7 @@ constexpr double kSkipEpsilon = static_cast<double>(1e-12F);
 // Data, what is added to it, scale, shift, bias -> y, mean, inverse deviation, the sum
 Value DefineSkipLayerNormalization(OpImport& op) {
   const int rank = op.Rank(0);
-  if (rank < 1) return {};
+  if (rank < 1 || !KnowsRanks(op, {1, 4})) return {};
   const Expr* sum = Shared(op, Biased(op, Add(op, op.In(0), op.In(1)), 4));
   const double epsilon = op.Float("epsilon", kSkipEpsilon);
   if (const Expr* y = LayerNorm(op, sum, 2, 3, epsilon)) return Outputs(op, {y, nullptr, nullptr, sum});
@@ -109,7 +115,7 @@ Value DefineSkipLayerNormalization(OpImport& op) {
 // Data, what is added to it, scale, bias -> y, mean, inverse deviation, the sum
 Value DefineSkipSimplifiedLayerNormalization(OpImport& op) {
   const int rank = op.Rank(0);
-  if (rank < 1) return {};
+  if (rank < 1 || !KnowsRanks(op, {1, 3})) return {};
   const Expr* sum = Shared(op, Biased(op, Add(op, op.In(0), op.In(1)), 3));
   const Normalized norm = Normalize(op, sum, rank - 1, op.Float("epsilon", kSkipEpsilon), false);
   return Outputs(op, {Multiply(op, norm.y, op.In(2)), nullptr, norm.inverse_deviation, sum});
@@ -122,7 +128,7 @@ const Expr* Rows(OpImport& op, const Expr* table, const Expr* indices) {
 // Words, segments, tables of words, positions and segments, scale, shift, mask, positions -> y, lengths, the sum
 Value DefineEmbedLayerNormalization(OpImport& op) {
   const auto ids = op.Dims(0);
-  if (!ids || ids->size() != 2) return {};
+  if (!ids || ids->size() != 2 || !KnowsRanks(op, {1, 2, 3, 4, 7, 8})) return {};
   const Expr* positions = op.Has(8) ? op.In(8) : op.IntTensor(Iota(0, (*ids)[1]), {1, (*ids)[1]});
   const Expr* sum = Add(op, Rows(op, op.In(2), op.In(0)), Rows(op, op.In(3), positions));
   if (op.Has(1) && op.Has(4)) sum = Add(op, sum, Rows(op, op.In(4), op.In(1)));
@@ -198,6 +204,7 @@ Value DefineFusedConv(OpImport& op) {
 Value DefineTrilu(OpImport& op) { return FindOpRow("", "Trilu", 14)->import(op); }
 
 Value DefineFusedGemm(OpImport& op) {
+  if (op.Rank(0) != 2 || op.Rank(1) != 2) return {};
   const Expr* a = SwapLastAxes(op, op.In(0), op.Int("transA") != 0);
   const Expr* b = SwapLastAxes(op, op.In(1), op.Int("transB") != 0);
   const Expr* y = Scaled(op, op.Call(op::kMatmul, {a, b}), op.Float("alpha", 1));
