@@ -61,8 +61,10 @@ bool AreNear(std::span<const T> a, std::span<const T> b) {
   const auto is_near = [&](size_t i, double allowed) {
     const auto x = static_cast<double>(Element<T>::Load(a[i]));
     const auto y = static_cast<double>(Element<T>::Load(b[i]));
-    return x == y || (std::isnan(x) && std::isnan(y)) ||
-           std::abs(x - y) <= kRelative * std::max(std::abs(x), std::abs(y)) + allowed;
+    if (x == y || (std::isnan(x) && std::isnan(y))) return true;
+    // An infinity is near to nothing else.
+    const double greater = std::max(std::abs(x), std::abs(y));
+    return std::isfinite(greater) && std::abs(x - y) <= kRelative * greater + allowed;
   };
   for (const T& element : a) {
     const double x = std::abs(static_cast<double>(Element<T>::Load(element)));
@@ -80,8 +82,16 @@ bool AreNear(std::span<const T> a, std::span<const T> b) {
 }  // namespace
 
 bool TermBuilder::IsConstant(const Term* term) const {
-  return term->kind == TermKind::kNumber || (term->kind == TermKind::kRead && term->args[0]->kind == TermKind::kArray &&
-                                             indices_.AreInOrder(term->indices) && laws_.AreRing(term->dtype));
+  if (term->kind == TermKind::kNumber) return true;
+  if (term->kind != TermKind::kRead || term->args[0]->kind != TermKind::kArray || !laws_.AreRing(term->dtype))
+    return false;
+  // A variable of another extent reads a part of the array, or an element behind its end that no choice takes.
+  const auto reads_all = [&](const PrimExpr* index, int64_t size) {
+    const IndexSpace::Place* place = indices_.PlaceOf(index);
+    return place && arith::IsInt(place->extent, size);
+  };
+  return indices_.AreInOrder(term->indices) &&
+         std::ranges::equal(term->indices, term->args[0]->array->shape(), reads_all);
 }
 
 const Term* TermBuilder::OfConstant(const std::shared_ptr<const NDArray>& array, Dims indices) {
