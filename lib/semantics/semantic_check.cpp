@@ -296,20 +296,21 @@ std::string SemanticCheck::RenderCoverage() {
 }
 
 std::string SemanticCheck::RenderTable() const {
-  std::string text = ErrorTableHeading();
+  std::string rows;
   size_t num_unchanged = 0;
   for (const Checked& checked : functions_) {
     const std::string_view name = checked.check.var().name;
     if (!checked.is_changed && !checked.is_told) ++num_unchanged;
     for (size_t i = 0; i < checked.outputs.size(); ++i) {
-      text += ErrorTableRow(checked.outputs[i], checked.num_runs, fmt::format("{} {}", name, checked.outputs[i].name));
-      if (!checked.passes[i].empty()) text += fmt::format(" ({})", checked.passes[i]);
-      if (checked.is_told) text += "; not compared";
-      if (!checked.not_compared.empty()) text += fmt::format(" around {}", checked.not_compared);
-      text += '\n';
+      rows += ErrorTableRow(checked.outputs[i], checked.num_runs, fmt::format("{} {}", name, checked.outputs[i].name));
+      if (!checked.passes[i].empty()) rows += fmt::format(" ({})", checked.passes[i]);
+      if (checked.is_told) rows += "; not compared";
+      if (!checked.not_compared.empty()) rows += fmt::format(" around {}", checked.not_compared);
+      rows += '\n';
     }
   }
-  return text + fmt::format("functions: {} ({} unchanged, {} not compared)\n", functions_.size(), num_unchanged,
+  if (!rows.empty()) rows.insert(0, ErrorTableHeading());
+  return rows + fmt::format("functions: {} ({} unchanged, {} not compared)\n", functions_.size(), num_unchanged,
                             num_not_compared_);
 }
 
