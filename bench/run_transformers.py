@@ -2,12 +2,13 @@
 """Times calls of transformers as compiled loops, compared with onnxruntime.
 
     run_transformers.py [--ir-run build/bin/ir-run] [--node-modules DIR] [--threads 1,2] [--repeat 20] [--rounds 3] [--level 3]
-                        [--models A,B] [--small] [--kernels]
+                        [--models A,B] [--small] [--kernels] [--cpu]
 
 Makes the models of transformers.py, with random weights. Runs `ir-run -O3 -loops=compile` and, with DIR, the folder of the
 package onnxruntime-node, that at its level `all`, by turns, and compares their results. Printed are the least times of a call
 in milliseconds, and what passes and compilation take without a cache. With --kernels, the times of kernels in the fastest call,
 in one thread, and what share they reach of the most that a loop of multiply-adds does and a copy. --small is quick.
+With --cpu, what a call takes of the processor in the mean instead of the least time, for one thread on a busy machine.
 Needs Python's onnx (python3-onnx).
 """
 import argparse
@@ -15,6 +16,7 @@ import json
 import math
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -46,18 +48,20 @@ const TYPES = {float32: Float32Array, int64: BigInt64Array};
     feeds[name] = new ort.Tensor(dtype, data, shape);
   }
   const times = [];
-  let results;
+  let results, begun;
   for (let i = 0; i < Number(repeat) + 2; ++i) {
+    if (i == 2) begun = process.cpuUsage();
     const begin = process.hrtime.bigint();
     results = await session.run(feeds);
     if (i >= 2) times.push(Number(process.hrtime.bigint() - begin) / 1e6);
   }
+  const used = process.cpuUsage(begun);
   const shapes = session.outputNames.map((name, i) => {
     const data = results[name].data;
     fs.writeFileSync(folder + "/result" + i + ".bin", Buffer.from(data.buffer, data.byteOffset, data.byteLength));
     return results[name].dims;
   });
-  console.log(JSON.stringify({time: Math.min(...times), shapes}));
+  console.log(JSON.stringify({time: Math.min(...times), cpu: (used.user + used.system) / 1e3 / times.length, shapes}));
 })().catch((error) => { console.error(String(error)); process.exit(1); });
 """
 LIMITS = """
@@ -148,6 +152,16 @@ class Model:
         text = self.run([f"-repeat={self.options.repeat}", "-warmup=2", "-report=json", *flags], processors)
         return next(json.loads(line) for line in text.splitlines() if line.startswith("{"))["run-times"]["programs"][0]
 
+    def cpu_time(self, processors):
+        """The milliseconds of the processor for a call: what more calls take in addition."""
+        used = []
+        for repeat in (1, self.options.repeat + 1):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            self.run([f"-repeat={repeat}", "-warmup=2"], processors)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        return (used[1] - used[0]) / self.options.repeat * 1e3
+
     def write_inputs(self):
         descriptions = []
         for name, array in np.load(self.inputs).items():
@@ -168,7 +182,7 @@ class Model:
         expected = os.path.join(self.folder, "expected.npz")
         np.savez(expected, **{f"out{i}": result for i, result in enumerate(results)})
         self.run([f"-check={expected}", "-require-comparison"], processors)
-        return found["time"]
+        return found["cpu" if self.options.cpu else "time"]
 
 
 def measure(name, options, folder):
@@ -181,7 +195,7 @@ def measure(name, options, folder):
         if options.node_modules:
             model.write_inputs()
         for _ in range(options.rounds):
-            loops.append(model.time([], processors)["min_ms"])
+            loops.append(model.cpu_time(processors) if options.cpu else model.time([], processors)["min_ms"])
             if options.node_modules:
                 others.append(model.time_onnxruntime(processors))
         cells = [min(loops), model.first["passes_ms"], model.first["compile_ms"]]
@@ -226,6 +240,7 @@ def main():
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--kernels", action="store_true")
+    parser.add_argument("--cpu", action="store_true")
     options = parser.parse_args()
     if not options.kernels:
         print("| model | threads | compiled loops | passes | compilation | onnxruntime | ratio |")

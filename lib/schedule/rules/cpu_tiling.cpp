@@ -140,7 +140,7 @@ std::optional<int64_t> ProductOf(const TiledBlock& tiled, const std::vector<size
 }
 
 int64_t ChooseChunk(const TiledBlock& tiled, int64_t bytes) {
-  constexpr int64_t kSmallWeights = 1 << 17, kMostResults = 1 << 15, kMostOfChunk = 1 << 14, kShortest = 16;
+  constexpr int64_t kSmallWeights = 1 << 17, kMostResults = 1 << 14, kMostOfChunk = 1 << 14, kShortest = 16;
   const int64_t row_bytes = tiled.tile.width() * bytes;
   const auto weight = std::ranges::find_if(tiled.operands, &Operand::is_weight);
   const bool has_weights = weight != tiled.operands.end();
