@@ -6,6 +6,8 @@
 
 #include "iropt/arith/smt_solver.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/datatype.h"
 #include "iropt/support/stack.h"
 #include "semantics/proof/smt_writer.h"
 
@@ -15,6 +17,11 @@ namespace {
 
 constexpr size_t kMostQueries = 24;
 constexpr size_t kMostTermsOfQuery = 400;
+
+// Of floats in their format, little else is known.
+bool IsConversion(const Term* term) {
+  return term->kind == TermKind::kApply && (term->op == op::kAstype || term->op == op::kWhere);
+}
 
 }  // namespace
 
@@ -73,9 +80,9 @@ bool Comparison::IsEqualByParts(const Term* a, const Term* b) {
 }
 
 bool Comparison::AskSolver(const Term* a, const Term* b) {
-  const bool is_of_reals = terms_.laws().reals && terms_.laws().finite && a->dtype.is_floating();
   if (solver_limit_ == 0 || num_queries_ >= kMostQueries) return false;
-  if (!a->dtype.is_integer() && !is_of_reals) return false;
+  const bool is_of_reals = terms_.laws().reals && terms_.laws().finite;
+  if (a->dtype.is_floating() && !is_of_reals && !IsConversion(a) && !IsConversion(b)) return false;
   SmtWriter writer(terms_);
   const std::string x = writer.Write(a);
   const std::string y = writer.Write(b);

@@ -28,12 +28,21 @@ std::string Choose(std::string_view condition, std::string_view a, std::string_v
   return fmt::format("(ite {} {} {})", condition, a, b);
 }
 
+// The widths of the exponent and of the significand, with its hidden bit; empty for other formats.
+std::string FormatOf(DataType dtype) {
+  if (dtype == DataType::Float(16)) return "5 11";
+  if (dtype == DataType::Float(32)) return "8 24";
+  if (dtype == DataType::Float(64)) return "11 53";
+  return {};
+}
+
 }  // namespace
 
 std::string SmtWriter::Sort(DataType dtype) {
   if (dtype.is_bool()) return "Bool";
   if (dtype.is_integer()) return fmt::format("(_ BitVec {})", dtype.bits);
   if (IsReal(dtype)) return "Real";
+  if (const std::string format = FormatOf(dtype); !format.empty()) return fmt::format("(_ FloatingPoint {})", format);
   std::string name = "sort_" + dtype.ToString();
   if (std::ranges::find(sorts_, name) == sorts_.end()) {
     sorts_.push_back(name);
@@ -59,6 +68,8 @@ std::string SmtWriter::Number(const Term* term) {
     const uint64_t mask = dtype.bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << dtype.bits) - 1;
     return fmt::format("(_ bv{} {})", static_cast<uint64_t>(term->number) & mask, dtype.bits);
   }
+  if (const std::string format = FormatOf(dtype); !format.empty() && !IsReal(dtype))
+    return fmt::format("((_ to_fp {}) (_ bv{} {}))", format, static_cast<uint64_t>(term->number), dtype.bits);
   const auto value = IsReal(dtype) ? terms_.ValueOf(term) : std::nullopt;
   if (!value || !std::isfinite(*value) || std::abs(*value) > 1e15 || (*value != 0 && std::abs(*value) < 1e-15))
     return Unknown(dtype, term);
@@ -120,7 +131,9 @@ std::string SmtWriter::Apply(const Term* term) {
       std::ranges::all_of(term->args, [&](const Term* arg) { return arg->dtype == term->args[0]->dtype; });
   const DataType from = term->args[0]->dtype;
   if (term->op == op::kWhere && from.is_bool() && args.size() == 3) return Choose(args[0], args[1], args[2]);
-  if (term->op == op::kAstype) {
+  if (term->op == op::kClip && from == term->dtype && from.is_integer() && !from.is_bool()) {
+    text = Clip(term, args[0]);
+  } else if (term->op == op::kAstype) {
     text = Convert(term, args[0]);
   } else if (same_dtype && term->dtype.is_bool()) {
     text = Comparison(term, args);
@@ -203,10 +216,39 @@ std::string SmtWriter::Reals(const Term* term, const std::vector<std::string>& a
   }
 }
 
+std::string SmtWriter::Clip(const Term* term, const std::string& x) {
+  const DataType dtype = term->dtype;
+  std::string bounds[2];
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    const auto value = terms_.ValueOf(term->args[i + 1]);
+    if (!value || *value != std::floor(*value) || std::abs(*value) > 0x1p62) return {};
+    const bool is_whole = term->args[i + 1]->dtype.is_integer();
+    const int64_t bound = is_whole ? term->args[i + 1]->number : static_cast<int64_t>(*value);
+    const int64_t greatest = dtype.bits >= 64 ? INT64_MAX : (int64_t{1} << (dtype.bits - (dtype.is_int() ? 1 : 0))) - 1;
+    const int64_t least = dtype.is_int() ? -greatest - 1 : 0;
+    bounds[i] = Number(terms_.Number(dtype, std::clamp(bound, least, greatest)));
+  }
+  const std::string_view less = dtype.is_int() ? "bvslt" : "bvult";
+  const std::string below = Choose(fmt::format("({} {} {})", less, bounds[1], x), bounds[1], x);
+  return Choose(fmt::format("({} {} {})", less, below, bounds[0]), bounds[0], below);
+}
+
 std::string SmtWriter::Convert(const Term* term, const std::string& arg) {
   const DataType from = term->args[0]->dtype;
   const DataType to = term->dtype;
-  if (!from.is_integer() || !to.is_integer()) return {};
+  if (from.is_floating() || to.is_floating()) {
+    const std::string format = FormatOf(to);
+    const bool is_known = !IsReal(from) && !IsReal(to) && (from.is_integer() || !FormatOf(from).empty()) &&
+                          (to.is_integer() || !format.empty());
+    if (!is_known) return {};
+    if (to.is_bool()) return fmt::format("(not (fp.isZero {}))", arg);
+    // A number that the dtype does not have is an error. All conversions round once.
+    if (to.is_integer())
+      return fmt::format("((_ {} {}) RTZ {})", to.is_int() ? "fp.to_sbv" : "fp.to_ubv", to.bits, arg);
+    if (from.is_bool())
+      return Choose(arg, fmt::format("((_ to_fp {}) RNE 1.0)", format), fmt::format("((_ to_fp {}) RNE 0.0)", format));
+    return fmt::format("((_ {} {}) RNE {})", from.is_uint() ? "to_fp_unsigned" : "to_fp", format, arg);
+  }
   if (from.is_bool()) return Choose(arg, fmt::format("(_ bv1 {})", to.bits), fmt::format("(_ bv0 {})", to.bits));
   if (to.is_bool()) return fmt::format("(not (= {} (_ bv0 {})))", arg, from.bits);
   if (to.bits <= from.bits) return fmt::format("((_ extract {} 0) {})", to.bits - 1, arg);

@@ -1,5 +1,5 @@
-// Elements in the language SMT-LIB: integers as bit vectors, which wrap around as they do, floats as real numbers or as
-// values of which nothing is known.
+// Elements in the language SMT-LIB: integers as bit vectors, which wrap around as they do, floats as real numbers or in
+// their format. Of operations on the latter, only conversions are known.
 #pragma once
 
 #include <string>
@@ -28,6 +28,8 @@ class SmtWriter {
   std::string Reals(const Term* term, const std::vector<std::string>& args);
   std::string Comparison(const Term* term, const std::vector<std::string>& args);
   std::string Convert(const Term* term, const std::string& arg);
+  // An integer between two numbers.
+  std::string Clip(const Term* term, const std::string& x);
   std::string Number(const Term* term);
   // A value of its own.
   std::string Unknown(DataType dtype, const void* key);

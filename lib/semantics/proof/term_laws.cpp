@@ -71,7 +71,7 @@ bool Holds(DataType wide, DataType narrow) {
     if (dtype == DataType::Float(32)) return 24;
     return dtype == DataType::Float(64) ? 53 : 0;
   };
-  if (narrow.is_integer()) return digits(wide) >= narrow.bits && !(wide.bits == 16);
+  if (narrow.is_integer()) return digits(wide) >= narrow.bits;
   if (digits(wide) == 0) return false;
   if (narrow.code == TypeCode::kBFloat) return wide.bits >= 32;
   return digits(narrow) != 0 && digits(wide) >= digits(narrow);
