@@ -133,7 +133,7 @@ const Term* TermBuilder::ReadConstant(const NDArray& array, const Dims& indices)
 const Term* TermBuilder::FoldConstants(OpId op, const Attr* attrs, const std::vector<const Term*>& args,
                                        DataType dtype) {
   if (const Term* folded = Fold(op, attrs, args, dtype)) return folded;
-  if (!HasKernel(OpInfoOf(op)) || !laws_.AreRing(dtype)) return nullptr;
+  if (args.size() != OpInfoOf(op).args.size() || !HasKernel(OpInfoOf(op)) || !laws_.AreRing(dtype)) return nullptr;
   Dims vars;
   for (const Term* arg : args) {
     if (!IsConstant(arg)) return nullptr;

@@ -23,6 +23,7 @@
 #include "iropt/op/ops/repeat.h"
 #include "iropt/op/ops/reshape.h"
 #include "iropt/op/ops/slice.h"
+#include "iropt/op/ops/softmax.h"
 #include "iropt/op/ops/statistical.h"
 #include "iropt/op/ops/unary.h"
 
@@ -78,6 +79,10 @@ std::optional<Value> OpEncoder::Encode(const OpCall& call) {
     case op::kNnAvgPool1d:
     case op::kNnAvgPool2d:
     case op::kNnAvgPool3d: return Pool(call);
+    case op::kNnSoftmax:
+    case op::kNnLogSoftmax: return Softmax(call);
+    case op::kNnLayerNorm:
+    case op::kNnRmsNorm: return RowNorm(call);
     default: return Elementwise(call);
   }
 }

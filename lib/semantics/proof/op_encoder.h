@@ -54,6 +54,8 @@ class OpEncoder {
   Result Conv(const OpCall& call);
   Result Pool(const OpCall& call);
   Result BatchNorm(const OpCall& call);
+  Result Softmax(const OpCall& call);
+  Result RowNorm(const OpCall& call);
 
   // The element of an operand that is broadcast to these dimensions; null if it is not known whether it is.
   const Term* Broadcast(const Value& operand, const Dims& dims);

@@ -138,7 +138,8 @@ const Term* TermBuilder::Select(const PrimExpr* condition, const Term* a, const 
 const Term* TermBuilder::Fold(OpId op, const Attr* attrs, const std::vector<const Term*>& args, DataType dtype) {
   if (!std::ranges::all_of(args, [](const Term* arg) { return arg->kind == TermKind::kNumber; })) return nullptr;
   const OpInfo& info = OpInfoOf(op);
-  if (args.empty() || !HasKernel(info)) return nullptr;
+  // Sums of several terms, and functions of statistics, are not calls of the operator.
+  if (args.empty() || args.size() != info.args.size() || !HasKernel(info)) return nullptr;
   std::vector<HostValue> values;
   for (size_t i = 0; i < args.size(); ++i) {
     if (!IsElementType(args[i]->dtype)) return nullptr;

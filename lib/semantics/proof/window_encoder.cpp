@@ -10,10 +10,8 @@
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/convolution.h"
 #include "iropt/op/ops/matmul.h"
-#include "iropt/op/ops/normalization.h"
 #include "iropt/op/ops/pooling.h"
 #include "iropt/op/ops/reduction.h"
-#include "iropt/op/ops/roots.h"
 #include "semantics/proof/op_encoder.h"
 
 namespace iropt::proof {
@@ -55,32 +53,6 @@ std::optional<Value> OpEncoder::Reduction(const OpCall& call) {
     }
   }
   return Tensor(terms_.Reduce(call.op, reduced, At(x, places)), call.dims);
-}
-
-// As it is computed in inference, operation by operation.
-std::optional<Value> OpEncoder::BatchNorm(const OpCall& call) {
-  const BatchNormAttrs attrs(call.attrs);
-  const bool are_tensors = std::ranges::all_of(call.args, [](const Value& arg) { return arg.is_tensor(); });
-  if (!call.is_inference || call.args.size() != 5 || !are_tensors) return std::nullopt;
-  const Value& x = call.args[0];
-  const DataType dtype = x.dtype();
-  const auto axis = NormalizeAxis(attrs.axis(), static_cast<int64_t>(x.dims.size()));
-  if (!axis.ok() || (dtype != DataType::Float(32) && dtype != DataType::Float(64))) return std::nullopt;
-  const auto at = static_cast<size_t>(*axis);
-  std::vector<const Term*> params;
-  for (size_t i = 1; i < call.args.size(); ++i) {
-    const Value& param = call.args[i];
-    if (param.dtype() != dtype || param.dims.size() != 1) return std::nullopt;
-    params.push_back(At(param, {indices_.Index(at, x.dims[at])}));
-  }
-  const auto apply = [&](OpId op, std::vector<const Term*> args) {
-    return terms_.Apply(op, nullptr, std::move(args), dtype);
-  };
-  const Term* root = apply(op::kSqrt, {apply(op::kAdd, {params[3], terms_.Number(dtype, attrs.epsilon())})});
-  const Term* out = apply(op::kDivide, {apply(op::kSubtract, {x.term, params[2]}), root});
-  if (attrs.scale()) out = apply(op::kMultiply, {out, params[0]});
-  if (attrs.center()) out = apply(op::kAdd, {out, params[1]});
-  return Value{.kind = Value::Kind::kTuple, .fields = {Tensor(out, x.dims), call.args[3], call.args[4]}};
 }
 
 const Term* OpEncoder::Product(const Term* a, const Term* b, DataType dtype) {
