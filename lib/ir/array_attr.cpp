@@ -58,6 +58,43 @@ constexpr TextVersion kBoolType = TextVersion::kV0_23;
 
 Error Damaged(std::string message) { return {ErrorCode::Parse, std::move(message)}; }
 
+// Returns whether arrays of the type are stored, also if nothing is computed with them.
+bool IsStored(DataType dtype) {
+  if (IsElementType(dtype) || !dtype.is_scalar()) return IsElementType(dtype);
+  if (dtype.is_integer()) return dtype.bits == 2 || dtype.bits == 4;
+  if (dtype.code == TypeCode::kFloat4E2M1) return dtype.bits == 4;
+  return dtype.code > TypeCode::kBFloat && dtype.code < TypeCode::kFloat6E2M3 && dtype.bits == 8;
+}
+
+// Elements of less than a byte are next to each other since 0.21, the first one in the low bits. Here each has a byte,
+// integers with their sign.
+bool IsPacked(DataType dtype, TextVersion version) {
+  return dtype.bits < 8 && !dtype.is_bool() && version >= kDlpackTypes;
+}
+
+std::string Packed(const NDArray& array) {
+  const size_t per_byte = 8 / array.dtype().bits;
+  const unsigned mask = (1U << array.dtype().bits) - 1;
+  std::string packed((array.num_bytes() + per_byte - 1) / per_byte, '\0');
+  for (size_t i = 0; i < array.num_bytes(); ++i) {
+    const unsigned bits = (std::to_integer<unsigned>(array.data()[i]) & mask) << (i % per_byte * array.dtype().bits);
+    packed[i / per_byte] = static_cast<char>(static_cast<unsigned char>(packed[i / per_byte]) | bits);
+  }
+  return packed;
+}
+
+std::string Unpacked(std::string_view packed, DataType dtype, size_t elements) {
+  const size_t per_byte = 8 / dtype.bits;
+  std::string bytes;
+  for (size_t i = 0; i < elements; ++i) {
+    const unsigned byte = static_cast<unsigned char>(packed[i / per_byte]);
+    const unsigned bits = byte >> (i % per_byte * dtype.bits) & ((1U << dtype.bits) - 1);
+    const bool is_negative = dtype.is_int() && (bits >> (dtype.bits - 1)) != 0;
+    bytes.push_back(static_cast<char>(is_negative ? bits | (0xffU << dtype.bits) : bits));
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64, TextVersion version) {
@@ -78,7 +115,7 @@ Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64, Text
     if ((has_own ? own_number : number) == header.type_code) dtype = DataType::Make(code, header.bits, header.lanes);
   }
   if (!has_own && header.type_code == kBoolCode) dtype = DataType::Bool();
-  if (!IsElementType(dtype)) return Damaged("an array has an unknown element type");
+  if (!IsStored(dtype)) return Damaged("an array has an unknown element type");
   std::vector<int64_t> shape(static_cast<size_t>(header.ndim));
   int64_t size = dtype.bytes();
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -86,6 +123,14 @@ Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64, Text
     if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size)) return damaged;
   }
   bytes.remove_prefix(8 * shape.size() + 8);
+  std::string unpacked;
+  if (IsPacked(dtype, version)) {
+    const auto elements = static_cast<size_t>(size);
+    const size_t per_byte = 8 / dtype.bits;
+    if (elements / per_byte + (elements % per_byte != 0 ? 1 : 0) != bytes.size()) return damaged;
+    unpacked = Unpacked(bytes, dtype, elements);
+    bytes = unpacked;
+  }
   if (static_cast<uint64_t>(size) != bytes.size()) return damaged;
   const std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
   std::memcpy(array->mutable_data(), bytes.data(), bytes.size());
@@ -103,11 +148,14 @@ void EncodeArray(const NDArray& array, FunctionRef<void(std::string_view)> appen
     header.type_code = kBoolCode;
     header.bits = 8;
   }
-  const auto size = static_cast<int64_t>(array.num_bytes());
+  const std::string packed = IsPacked(array.dtype(), version) ? Packed(array) : std::string();
+  const std::string_view elements =
+      packed.empty() ? std::string_view(reinterpret_cast<const char*>(array.data()), array.num_bytes()) : packed;
+  const auto size = static_cast<int64_t>(elements.size());
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
   bytes.append(reinterpret_cast<const char*>(array.shape().data()), array.shape().size() * 8);
   bytes.append(reinterpret_cast<const char*>(&size), 8);
-  bytes.append(reinterpret_cast<const char*>(array.data()), array.num_bytes());
+  bytes.append(elements);
   EncodeBase64(bytes, append);
 }
 
