@@ -11,6 +11,7 @@
 #include "iropt/execution/outputs.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/attr_keys.h"
+#include "iropt/ir/element.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/support/identifier.h"
@@ -130,7 +131,7 @@ void ValueRecorder::OnBinding(const Function& function, const Var& var, const Ho
   const BindingNames::Name name = names_.Next(function, var);
   if (!IsWritten(value)) return;
   ForEachNamedTensor(value, name.own_text, [&](const std::string& path, const Tensor& tensor) {
-    values_.push_back({path, Keep(tensor)});
+    if (IsElementType(tensor->dtype())) values_.push_back({path, Keep(tensor)});
   });
 }
 

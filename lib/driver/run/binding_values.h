@@ -42,8 +42,8 @@ class BindingNames {
   LookupMap<std::string, size_t> counts_;
 };
 
-// Tensors of fields of tuples are named by their indices: "t.0". Values without a tensor, and tensors that are not yet
-// written when they are bound, are left out.
+// Tensors of fields of tuples are named by their indices: "t.0". Values without a tensor, tensors that are not yet
+// written when they are bound, and those of types that nothing is computed with, such as int4, are left out.
 class ValueRecorder : public RunObserver {
  public:
   explicit ValueRecorder(BindingNames names) : names_(std::move(names)) {}
