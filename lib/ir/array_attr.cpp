@@ -100,15 +100,15 @@ std::string Unpacked(std::string_view packed, DataType dtype, size_t elements) {
 Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64, TextVersion version) {
   std::string storage;
   if (!DecodeBase64(base64, storage)) return Damaged("an array is not in base64");
-  const Error damaged = Damaged("an array is damaged");
+  const auto damaged = [] { return Damaged("an array is damaged"); };
   std::string_view bytes = storage;
   ArrayHeader header;
   const uint64_t magic = header.magic;
-  if (bytes.size() < sizeof header) return damaged;
+  if (bytes.size() < sizeof header) return damaged();
   std::memcpy(&header, bytes.data(), sizeof header);
   bytes.remove_prefix(sizeof header);
   if (header.magic != magic || header.ndim < 0 || bytes.size() < (static_cast<size_t>(header.ndim) + 1) * 8)
-    return damaged;
+    return damaged();
   DataType dtype;
   const bool has_own = version < kDlpackTypes;
   for (const auto& [code, number, own_number] : kTypeCodes) {
@@ -120,18 +120,18 @@ Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64, Text
   int64_t size = dtype.bytes();
   for (size_t i = 0; i < shape.size(); ++i) {
     std::memcpy(&shape[i], bytes.data() + 8 * i, 8);
-    if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size)) return damaged;
+    if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size)) return damaged();
   }
   bytes.remove_prefix(8 * shape.size() + 8);
   std::string unpacked;
   if (IsPacked(dtype, version)) {
     const auto elements = static_cast<size_t>(size);
     const size_t per_byte = 8 / dtype.bits;
-    if (elements / per_byte + (elements % per_byte != 0 ? 1 : 0) != bytes.size()) return damaged;
+    if (elements / per_byte + (elements % per_byte != 0 ? 1 : 0) != bytes.size()) return damaged();
     unpacked = Unpacked(bytes, dtype, elements);
     bytes = unpacked;
   }
-  if (static_cast<uint64_t>(size) != bytes.size()) return damaged;
+  if (static_cast<uint64_t>(size) != bytes.size()) return damaged();
   const std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
   std::memcpy(array->mutable_data(), bytes.data(), bytes.size());
   return array;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/import/op_table.h"
 #include "exchange/onnx/ops/common.h"
 #include "iropt/op/ops/activation.h"
