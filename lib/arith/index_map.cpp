@@ -176,7 +176,7 @@ std::optional<InverseIndexMap> InvertBijection(const IndexMapAttr& map, List<con
     const DataType dtype = map.params[i]->dtype;
     iters.insert_or_assign(map.params[i], tir::Range(make.Int(0, dtype), make.Cast(dtype, dims[i])));
   }
-  // Positions that are no result, such as that in front of i + 1, would be padding.
+  // Positions that are not a result, such as that in front of i + 1, would be padding.
   const auto found = DetectIterMap(map.results.span(), iters, nullptr, {.level = IterMapLevel::kBijective}, analyzer);
   const auto is_dense = [](const IterMapIndex& index) { return IsInt(index.base, 0) && IsInt(index.scale, 1); };
   if (!found || !std::ranges::all_of(found->indices, is_dense)) return std::nullopt;

@@ -1,5 +1,6 @@
 """Names that newer versions of TVM have for what older ones named otherwise. Those of passes are in the table of the library."""
 import functools
+import sys
 
 # By module of this package: the newer name and the older one.
 NAMES = {
@@ -10,8 +11,13 @@ NAMES = {
     },
     "relax.analysis": {
         "type_base_check": "struct_info_base_check",
+        "type_lca": "struct_info_lca",
+        "derive_call_ret_type": "derive_call_ret_struct_info",
         "definable_tir_vars_in_type": "definable_tir_vars_in_struct_info",
         "tir_vars_in_type": "tir_vars_in_struct_info",
+    },
+    "tir.analysis": {
+        "get_sblock_access_region": "get_block_access_region", "get_sblock_read_write_region": "get_block_read_write_region",
     },
     "tir.stmt": {"SBlock": "Block", "SBlockRealize": "BlockRealize"},
     "tir.schedule.state": {"SBlockScope": "BlockScope", "SBlockDependenceInfo": "BlockDependenceInfo"},
@@ -20,6 +26,12 @@ NAMES = {
 
 # Arguments and fields.
 KEYWORDS = {"out_ty": "out_sinfo", "ty_args": "sinfo_args", "ret_ty": "ret_struct_info", "ty": "struct_info"}
+
+
+def version():
+    """The version of TVM that the program was written for, as numbers: the oldest one without `tvm`."""
+    as_tvm = sys.modules.get("iropt.as_tvm")
+    return (0, 18) if as_tvm is None else as_tvm.version()
 
 
 def add_names(module, names):

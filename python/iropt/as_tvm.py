@@ -66,10 +66,10 @@ _ALIASES = {
     "iropt.rpc": ["rpc"],
     "iropt.auto_scheduler": ["auto_scheduler"],
     "iropt.meta_schedule": ["meta_schedule", "s_tir.meta_schedule"],
-    "iropt.meta_schedule.tune_utils": ["meta_schedule.testing.tune_utils"],
+    "iropt.meta_schedule.tune_utils": ["meta_schedule.testing.tune_utils", "s_tir.meta_schedule.testing.tune_utils"],
     "iropt.meta_schedule.arg_info": ["meta_schedule.arg_info", "s_tir.meta_schedule.arg_info"],
     "iropt.relax.py_module": ["relax.base_py_module"],
-    "iropt.meta_schedule.te_workload": ["meta_schedule.testing.te_workload"],
+    "iropt.meta_schedule.te_workload": ["meta_schedule.testing.te_workload", "s_tir.meta_schedule.testing.te_workload"],
     "iropt.packed": ["_ffi.registry"],
     "iropt.relay": ["relay"],
     "iropt.tir": ["tir", "tir.expr", "tir.stmt", "tir.function", "tir.buffer", "tir.op", "tirx", "tirx.expr",
@@ -112,6 +112,7 @@ _ALIASES = {
     "iropt.runtime": ["nd", "runtime", "runtime.ndarray", "runtime.object", "runtime.container", "_ffi.runtime_ctypes"],
     "iropt.testing": ["testing", "testing.utils"],
     "iropt.testing.plugin": ["testing.plugin"],
+    "iropt.testing.env": ["testing.env"],
     "iropt.arith": ["arith", "arith.analyzer", "arith.iter_affine_map", "arith.bound", "arith.pattern"],
     "iropt.arith._ffi_api": ["arith._ffi_api"],
     "iropt.arith.int_set": ["arith.int_set"],
@@ -327,6 +328,11 @@ def _seen_version():
     """The version that a program seems to be for: the newest if it has imported what older ones do not have."""
     newer = [name for name in list(sys.modules) if name.startswith(("tvm.", "tvm_ffi")) and _since(name)]
     return _versions()[-1] if newer else _versions()[0]
+
+
+def version():
+    """The version that was chosen, or that a program seems to be for, as numbers."""
+    return _number(_chosen_version or _seen_version())
 
 
 def _since(module):

@@ -1,4 +1,6 @@
 """Tensors in memory, devices, and what has been built to run."""
+import math
+
 from ._core import Array, Error, native
 from ._dtype import DataType, DataTypeCode  # noqa: F401
 from ._object_path import ObjectPath  # noqa: F401
@@ -223,9 +225,14 @@ def _methods():
         changed[index] = np.asarray(value)
         self._write(NDArray(changed))
 
-    def create_view(self, shape, dtype=None):
-        """The same elements in another shape."""
-        return NDArray._from_bytes(dtype or self.dtype, list(shape), self._bytes())
+    def create_view(self, shape, dtype=None, relative_byte_offset=0):
+        """The same elements in another shape, or those from an offset on as many as it has."""
+        dtype, data = dtype or self.dtype, self._bytes()
+        kind = DataType(dtype)
+        size = (math.prod(shape) * kind.bits * kind.lanes + 7) // 8
+        if relative_byte_offset < 0 or relative_byte_offset + size > len(data):
+            raise ValueError(f"{size} bytes from {relative_byte_offset} on are more than the {len(data)} of the tensor")
+        return NDArray._from_bytes(dtype, list(shape), data[relative_byte_offset:relative_byte_offset + size])
 
     def reduce(self):
         return _restore, (self.dtype, tuple(self.shape), self._bytes())

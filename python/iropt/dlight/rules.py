@@ -1,5 +1,5 @@
 """Rules, those of the library among them, and the pass that applies them."""
-from .. import tir
+from .. import _newer, tir
 from .._core import native
 from ..ir.transform import module_pass
 from ..target import Target
@@ -70,6 +70,11 @@ def _target_of(func):
     return target if isinstance(target, Target) else Target(target)
 
 
+def scheduled_mark():
+    """The value of the attribute tir.is_scheduled: 1, and in newer versions true."""
+    return True if _newer.version() >= (0, 21) else 1
+
+
 def _is_scheduled(func):
     return func.attrs is not None and func.attrs.get("tir.is_scheduled") == 1
 
@@ -92,5 +97,5 @@ class ApplyDefaultSchedule:
                 continue
             if len(space) != 1:
                 raise ValueError(f"a rule gives {len(space)} schedules of '{name.name}': expected one")
-            mod[name] = space[0].mod["main"].with_attr("tir.is_scheduled", 1)
+            mod[name] = space[0].mod["main"].with_attr("tir.is_scheduled", scheduled_mark())
         return mod

@@ -485,6 +485,10 @@ class PrimType:
     def __init__(self, dtype):
         self.dtype = dtype if dtype == "void" else native.dtype_name(dtype)
 
+    def _node_(self):
+        """The type of a scalar in Relax, which is the same type in newer versions."""
+        return make("PrimType", dtype=self.dtype)
+
     def __eq__(self, other):
         return isinstance(other, PrimType) and self.dtype == other.dtype
 

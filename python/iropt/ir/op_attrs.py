@@ -7,6 +7,7 @@ from .base import DictAttrs
 _ATTRS: dict = {}
 _added: set = set()  # operators of programs that the library has
 _PREFIX = "relax."
+_OLDER = {"FInferType": "FInferStructInfo"}  # names of attributes in newer versions
 
 
 def _own_name(op_name):
@@ -32,7 +33,7 @@ def register_op_attr(op_name, attr_key, value=None, level=10):
     what a call has to be. Operators of the library can be given FLegalize.
     """
     del level
-    own = _own_name(op_name)
+    own, attr_key = _own_name(op_name), _OLDER.get(attr_key, attr_key)
     if own in _known() and attr_key != "FLegalize":
         raise NotImplementedError(f"register_op_attr of {attr_key} for {op_name} is not a part of iropt: passes use the table of "
                                   "operators")
@@ -46,11 +47,12 @@ def register_op_attr(op_name, attr_key, value=None, level=10):
 
 def forget(op_name, attr_key):
     """Forgets an attribute of an operator."""
-    _ATTRS.get(_own_name(op_name), {}).pop(attr_key, None)
+    _ATTRS.get(_own_name(op_name), {}).pop(_OLDER.get(attr_key, attr_key), None)
 
 
 def attr_of(op_name, attr_key):
     """An attribute that was registered, or what infers the type of a call; None if there is neither."""
+    attr_key = _OLDER.get(attr_key, attr_key)
     found = _ATTRS.get(_own_name(op_name), {}).get(attr_key)
     if found is None and attr_key == "FInferStructInfo" and op_name in _known():
         return lambda call, context: native.infer_type(call, None)

@@ -76,6 +76,22 @@ def free_vars(expr):
     return Array(var for var in all_vars(expr) if native.node_id(var) not in bound)
 
 
+def used_vars(expr):
+    """The variables that the expression uses, defined in it or not."""
+    from .expr_functor import PyExprVisitor
+
+    defined, uses = {native.node_id(var) for var in bound_vars(expr)}, set()
+
+    class Uses(PyExprVisitor):
+        def visit_var_(self, op):
+            uses.add(native.node_id(op))
+
+        visit_dataflow_var_ = visit_var_
+
+    Uses().visit_expr(expr)
+    return Array(var for var in all_vars(expr) if native.node_id(var) in uses or native.node_id(var) not in defined)
+
+
 def all_global_vars(expr):
     return _unique(value for value in _nodes(expr) if isinstance(value, ir.GlobalVar))
 

@@ -227,9 +227,7 @@ class Var(Expr):
 
     name_hint = property(lambda self: self.name)
 
-    @property
-    def vid(self):
-        return self
+    vid = property(lambda self: self)
 
     def __str__(self):
         return self.name
@@ -368,6 +366,13 @@ class ShapeExpr(Expr):
         return Node.__eq__(self, other)
 
     __hash__ = Node.__hash__
+
+
+def make_shape(shape):
+    """The shape of a list of sizes."""
+    if isinstance(shape, (list, tuple)):
+        return ShapeExpr(shape)
+    raise TypeError(f"make_shape expects a list or tuple of shape values, but received type {type(shape).__name__}")
 
 
 @node("PrimValue")

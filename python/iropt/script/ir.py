@@ -8,8 +8,9 @@ from ._names import named
 _script_prefix_ = "I"
 
 
-def ir_module(mod=None, check_well_formed=True):
-    """Makes a module of a class, from its source."""
+def ir_module(mod=None, check_well_formed=True, s_tir=False):
+    """Makes a module of a class, from its source. `s_tir` says in newer versions that functions have blocks."""
+    del s_tir
     frame = _script.caller()
 
     def decorate(cls):

@@ -1,6 +1,7 @@
 """Analyses of the loop level."""
 import dataclasses
 
+from .. import _newer
 from .._core import native
 from ..ir import base as ir_base
 from .out_of_bounds import OOBChecker  # noqa: F401
@@ -254,3 +255,6 @@ def find_anchor_block(mod):
         return extent * sum(_Flops().count(block.body).values())
 
     return max(blocks, key=work, default=None)
+
+
+_newer.add_names("tir.analysis", globals())

@@ -172,6 +172,11 @@ def decl_buffer(shape, dtype=None, name="buffer", data=None, strides=None, elem_
                 buffer_type=1 if buffer_type == "auto_broadcast" else 0)
 
 
+def is_buffer_var(value):
+    """Returns whether a value is a buffer: in newer versions buffers are variables."""
+    return isinstance(value, Buffer)
+
+
 @node("BufferRegion")
 class BufferRegion(Object):
     """A part of a buffer."""

@@ -279,9 +279,9 @@ class Var(PrimExpr):
 
     __slots__ = ()
 
-    def __new__(cls, name="v", dtype="int32", span=None):
+    def __new__(cls, name="v", dtype="int32", span=None, *, ty=None):
         del span
-        kind = "SizeVar" if cls is SizeVar else "PrimVar"
+        kind, dtype = "SizeVar" if cls is SizeVar else "PrimVar", dtype if ty is None else ty
         if hasattr(dtype, "_pointer_"):
             return make(kind, name=name, dtype="handle", pointer=dtype._pointer_())
         return make(kind, name=name, dtype=_as_var_dtype(dtype))

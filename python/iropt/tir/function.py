@@ -102,7 +102,7 @@ class IndexMap(ir.AttrBase):
     initial_indices = property(lambda self: self.params)
     final_indices = property(lambda self: self.results)
 
-    def map_indices(self, indices):
+    def map_indices(self, indices, analyzer=None):
         """The results of the map for indices, simplified."""
         from ..arith import Analyzer
         from .stmt_functor import substitute
@@ -111,14 +111,14 @@ class IndexMap(ir.AttrBase):
         if len(indices) != len(self.params):
             raise ValueError(f"the map has {len(self.params)} indices, not {len(indices)}")
         values = dict(zip(self.params, indices))
-        simplify = Analyzer().simplify
+        simplify = (analyzer or Analyzer()).simplify
         return ir.Array(simplify(substitute(result, values)) for result in self.results)
 
-    def map_shape(self, shape):
+    def map_shape(self, shape, analyzer=None):
         """The shape of the results for indices in a shape."""
         from ..arith import Analyzer, IntervalSet
 
-        analyzer = Analyzer()
+        analyzer = analyzer or Analyzer()
         ranges = [(param, Range(const(0, param.dtype), convert(dim).astype(param.dtype)))
                   for param, dim in zip(self.params, shape)]
         maps = native.detect_iter_map(list(self.results), ranges, None, 0, False)  # at the level NoCheck
@@ -131,13 +131,13 @@ class IndexMap(ir.AttrBase):
             analyzer.bind(param, Range(0, dim))
         return ir.Array(analyzer.simplify(analyzer.int_set(result, domains).max_value + 1) for result in self.results)
 
-    def is_equivalent_to(self, other_map):
+    def is_equivalent_to(self, other_map, analyzer=None):
         """Returns whether another map has the same results for all indices."""
         from ..arith import Analyzer
 
         if len(self.params) != len(other_map.params) or len(self.results) != len(other_map.results):
             return False
-        analyzer = Analyzer()
+        analyzer = analyzer or Analyzer()
         return all(analyzer.can_prove_equal(mine, other)
                    for mine, other in zip(self.results, other_map.map_indices(list(self.params))))
 
@@ -148,18 +148,20 @@ class IndexMap(ir.AttrBase):
             raise Error("the index map has no inverse for this shape")
         return found
 
-    def inverse(self, shape):
+    def inverse(self, shape, analyzer=None):
         """The map from its results back to the indices in a shape. Each result must stand for one index."""
+        del analyzer
         found, has_padding = self._inverse(shape)
         if has_padding:
             raise Error("the index map has no inverse for this shape: some of its results stand for no index")
         return found
 
-    def non_surjective_inverse(self, shape):
+    def non_surjective_inverse(self, shape, analyzer=None):
         """The map back to the indices in a shape, and which results stand for none: a condition on its indices."""
         from ..arith import Analyzer
         from .stmt_functor import substitute
 
+        del analyzer
         dims = [dim if isinstance(dim, Range) else Range(0, dim) for dim in shape]
         stated = native.stated_inverse(self)
         if stated is not None:
@@ -189,3 +191,5 @@ class IndexMap(ir.AttrBase):
         for place in numpy.ndindex(*source.shape):
             result[tuple(int(index) for index in self.map_indices(list(place)))] = source[place]
         return native.NDArray(result) if isinstance(arr_src, native.NDArray) else result
+
+    map_tensor = map_ndarray

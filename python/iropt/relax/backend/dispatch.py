@@ -98,11 +98,12 @@ class SortScanDispatcher(_Dispatcher):
     def apply_dlight_gpu_fallback(self):
         """Schedules what was made for GPUs."""
         from ...dlight import gpu
+        from ...dlight.rules import scheduled_mark
 
         for name, target in self.calls_to_update.items():
             sch = gpu.Fallback().apply(self.builder_.get()[name], target, tunable=False)
             if sch is not None:
-                self.builder_.update_func(name, sch.mod["main"].with_attr("tir.is_scheduled", 1))
+                self.builder_.update_func(name, sch.mod["main"].with_attr("tir.is_scheduled", scheduled_mark()))
 
 
 def _dispatch(dispatcher, mod):

@@ -16,6 +16,7 @@ class InstructionKind:
     @staticmethod
     def get(name):
         """The kind of a name, which is the same object each time."""
+        name = {"GetSBlock": "GetBlock"}.get(name, name)
         if name not in _PRIMITIVES:
             raise KeyError(f"there is no primitive '{name}'")
         if name not in _kinds:
