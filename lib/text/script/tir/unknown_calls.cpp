@@ -1,5 +1,4 @@
 // Calls of dialects that are built on TIR, such as tile operators, as opaque statements.
-#include <algorithm>
 #include <span>
 
 #include "iropt/op/op.h"
@@ -8,7 +7,8 @@
 namespace iropt::text {
 
 // T.name(...), where T has no such name, becomes a call of a function that is outside of the module: the operands are
-// the memory of all buffers and the variables that the text of the call names. What it does with them is not known.
+// the memory of all buffers and the variables that the text of the call names, each as often. What it does with them is
+// not known.
 bool TirParser::ParseUnknownCall(bool& known) {
   known = false;
   if (!state_.allows_unknown_calls || AtPrefix() != Prefix::kTir) return false;
@@ -29,8 +29,7 @@ bool TirParser::ParseUnknownCall(bool& known) {
     const Node* node = At(TokenKind::kName) ? symbols_.Find(lex_.text()) : nullptr;
     const auto* buffer = node ? As<tir::Buffer>(node) : nullptr;
     const tir::Var* var = buffer ? buffer->data : node ? As<tir::Var>(node) : nullptr;
-    if (var && std::ranges::find(operands, static_cast<const PrimExpr*>(var)) == operands.end())
-      operands.push_back(var);
+    if (var) operands.push_back(var);
     lex_.Next();
   } while (depth > 0);
   auto* call = ws_.New<tir::Call>(DataType::Int(32), GetOp("tir.call_extern"),
