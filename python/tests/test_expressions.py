@@ -135,6 +135,11 @@ def test_blocks_that_depend_on_each_other():
     def func(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
         B = T.alloc_buffer((8,), "float32")
         for i in range(8):
+    for mapping, before, after in ((lambda i: i * 2, [10], [20]), (lambda i, j: [i * 2, j], [3, 4], [6, 4]),
+                                   (lambda i, j: i * 8 + j * 2, [3, 4], [24]), (lambda i: [i // 4 * 3, i % 4], [16], [12, 4]),
+                                   (lambda i: i + 5, [10], [10]), (lambda i: 9 - i, [10], [10]), (lambda i: [i - i, 3], [1], [1, 1]),
+                                   (lambda i: [(i + 1) // 4 * 2, (i + 1) % 4], [14], [8, 4])):
+        assert [int(size) for size in tir.IndexMap.from_func(mapping).map_shape(before)] == after
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = A[vi] * 2.0

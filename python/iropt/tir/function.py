@@ -2,7 +2,7 @@
 from .._core import Error, make, native, node
 from ..ir import base as ir
 from .buffer import Buffer, Range
-from .expr import PrimExpr, Var, const, convert
+from .expr import IntImm, PrimExpr, Var, const, convert
 
 
 @node("PrimFunc")
@@ -42,6 +42,11 @@ class PrimFunc(ir.BaseFunc):
         return specialize(self, dict(param_map))
 
     struct_info = property(lambda self: self.type)
+
+
+def _step(scale):
+    """The distance of the values that an index has at a scale, which is 0 for one value and may be negative."""
+    return const(max(abs(scale.value), 1), scale.dtype) if isinstance(scale, IntImm) else scale
 
 
 @node("IndexMapAttr")
@@ -124,8 +129,8 @@ class IndexMap(ir.AttrBase):
         maps = native.detect_iter_map(list(self.results), ranges, None, 0, False)  # at the level NoCheck
         if maps is not None:
             is_wide = any(getattr(dim, "dtype", "") == "int64" for dim in shape)
-            return ir.Array(analyzer.simplify(extent).astype("int64" if is_wide else result.dtype)
-                            for result, (_, extent, _, _) in zip(self.results, maps[0]))
+            return ir.Array(analyzer.simplify(extent * _step(scale)).astype("int64" if is_wide else result.dtype)
+                            for result, (_, extent, scale, _) in zip(self.results, maps[0]))
         domains = {param: IntervalSet(0, convert(dim) - 1) for param, dim in zip(self.params, shape)}
         for param, dim in zip(self.params, shape):
             analyzer.bind(param, Range(0, dim))
