@@ -37,6 +37,13 @@ def test_roundings():
     assert isinstance(tir.round(tir.const(2.5, "float32")), tir.Call) and tir.ceil(x).op.name == "tir.ceil"
     assert tir.floor(tir.const(float("inf"), "float32")).op.name == "tir.floor"
 
+    for function, value, expected in ((tir.round, 0.49999999999999994, 0.0), (tir.nearbyint, 0.49999999999999994, 0.0),
+                                      (tir.round, 4503599627370497.0, 4503599627370497.0), (tir.round, -0.4, -0.0),
+                                      (tir.nearbyint, -4503599627370497.0, -4503599627370497.0), (tir.round, -2.6, -3.0),
+                                      (tir.nearbyint, -2.5, -2.0), (tir.nearbyint, 3.5, 4.0), (tir.nearbyint, -0.5, -0.0),
+                                      (tir.ceil, -0.5, -0.0), (tir.floor, -0.0, -0.0), (tir.trunc, -0.9, -0.0),
+                                      (tir.floor, -0.5, -1.0), (tir.ceil, 0.5, 1.0)):
+        assert repr(function(tir.const(value, "float64")).value) == repr(expected)
 
 def test_powers_are_of_floats():
     assert tir.power(tir.Var("n", "int32"), tir.Var("x", "float64")).dtype == "float64"

@@ -1,4 +1,5 @@
 """Operations on scalar expressions."""
+import builtins
 import math
 
 from .._core import Error, Node, native
@@ -274,7 +275,8 @@ def _rounding(name, of_number, doc):
         if x.dtype.startswith(("int", "uint", "bool")):
             return x
         number = of_number(x.value) if isinstance(x, FloatImm) and math.isfinite(x.value) else None
-        return Call(x.dtype, "tir." + name, [x]) if number is None else const(float(number), x.dtype)
+        # A zero keeps the sign.
+        return Call(x.dtype, "tir." + name, [x]) if number is None else const(math.copysign(number, x.value), x.dtype)
 
     rounded.__name__ = rounded.__qualname__ = name
     rounded.__doc__ = doc + " An integer stays as it is."
@@ -282,15 +284,15 @@ def _rounding(name, of_number, doc):
 
 
 def _nearest(value):
-    """The nearest integer, or None of two."""
-    return None if value % 1 == 0.5 else math.floor(value + 0.5)
+    """The nearest integer, or None of two: TVM takes the even one, and programs that run do not."""
+    return None if math.fmod(value, 1) in (0.5, -0.5) else builtins.round(value)
 
 
 floor = _rounding("floor", math.floor, "The largest integer that is not above x.")
 ceil = _rounding("ceil", math.ceil, "The smallest integer that is not below x.")
 trunc = _rounding("trunc", math.trunc, "The integer part of x.")
 round = _rounding("round", _nearest, "The nearest integer; of two the one farther from 0.")  # pylint: disable=redefined-builtin
-nearbyint = _rounding("nearbyint", _nearest, "The nearest integer; of two the even one.")
+nearbyint = _rounding("nearbyint", builtins.round, "The nearest integer; of two the even one.")
 
 
 @of_texts
