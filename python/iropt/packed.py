@@ -67,9 +67,10 @@ _REGISTERED = {"relax.transform": "relax.transform", "tir.schedule": "tir.schedu
 def _of_library(name):
     """The function of this package that TVM registers under a name, or None."""
     module, _, function = name.rpartition(".")
-    if module not in _REGISTERED:
+    if module not in _REGISTERED or function.startswith("_"):
         return None
-    return getattr(importlib.import_module(f".{_REGISTERED[module]}", __package__), function, None)
+    found = getattr(importlib.import_module(f".{_REGISTERED[module]}", __package__), function, None)
+    return found if callable(found) else None
 
 
 def list_global_func_names():

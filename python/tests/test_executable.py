@@ -168,6 +168,9 @@ def test_packed_functions():
     assert tvm.get_global_func("test.missing", allow_missing=True) is None
     with pytest.raises(ValueError, match="Cannot find global function test.missing"):
         tvm.get_global_func("test.missing")
+    for name in ("tir.schedule._newer", "tir.transform.__name__", "tir.transform.packed", "relax.transform.missing"):
+        assert tvm.get_global_func(name, allow_missing=True) is None
+    assert tvm.get_global_func("tir.transform.Simplify")().info.name == "tir.Simplify"
     shape = tvm.get_global_func("vm.builtin.shape_of")(runtime.array(x))
     assert tuple(shape) == (2, 2)
 

@@ -12,8 +12,9 @@ def test_conditions_that_are_known_leave_the_others():
     true, false = tir.const(1, "bool"), tir.const(0, "bool")
     assert tir.all(x, true).same_as(x) and tir.any(false, x).same_as(x)
     assert tir.all(false, x).same_as(false) and tir.any(x, true).same_as(true)
-    with pytest.raises(iropt.Error, match="int32"):
-        tir.all(true, tir.Var("n", "int32"))
+    for dtype in ("int32", "uint16", "uint16x4"):
+        with pytest.raises(iropt.Error, match=dtype):
+            tir.all(true, tir.Var("n", dtype))
     with pytest.raises(ValueError):
         tir.any()
 
@@ -36,7 +37,6 @@ def test_roundings():
     # What runs decides between two integers that are as near.
     assert isinstance(tir.round(tir.const(2.5, "float32")), tir.Call) and tir.ceil(x).op.name == "tir.ceil"
     assert tir.floor(tir.const(float("inf"), "float32")).op.name == "tir.floor"
-
     for function, value, expected in ((tir.round, 0.49999999999999994, 0.0), (tir.nearbyint, 0.49999999999999994, 0.0),
                                       (tir.round, 4503599627370497.0, 4503599627370497.0), (tir.round, -0.4, -0.0),
                                       (tir.nearbyint, -4503599627370497.0, -4503599627370497.0), (tir.round, -2.6, -3.0),
@@ -44,6 +44,7 @@ def test_roundings():
                                       (tir.ceil, -0.5, -0.0), (tir.floor, -0.0, -0.0), (tir.trunc, -0.9, -0.0),
                                       (tir.floor, -0.5, -1.0), (tir.ceil, 0.5, 1.0)):
         assert repr(function(tir.const(value, "float64")).value) == repr(expected)
+
 
 def test_powers_are_of_floats():
     assert tir.power(tir.Var("n", "int32"), tir.Var("x", "float64")).dtype == "float64"
@@ -80,7 +81,8 @@ def test_lanes_of_unknown_number():
         assert ramp.lanes.a.equal(tir.vscale()) and ramp.lanes.b == 4
         assert ramp.dtype == "int32xvscalex4"
     assert tir.Broadcast(0, tir.const(11, "int64")).lanes.dtype == "int32"
-    for lanes in (tir.vscale(), tir.vscale() + 3, tir.vscale() * 2 + 5):
+    assert tir.Ramp(0, 1, numpy.int64(4)).dtype == "int32x4" and tir.Broadcast(0, numpy.uint8(3)).dtype == "int32x3"
+    for lanes in (4.0, tir.vscale(), tir.vscale() + 3, tir.vscale() * 2 + 5):
         with pytest.raises(iropt.Error):
             tir.Broadcast(0, lanes)
 
@@ -133,6 +135,11 @@ def test_shapes_of_index_maps():
     size = index_map.map_shape([n])[0]
     for value in range(1, 10):
         assert int(iropt.arith.Analyzer().simplify(tir.stmt_functor.substitute(size, {n: tir.const(value)}))) == -(-value // 4)
+    for mapping, before, after in ((lambda i: i * 2, [10], [20]), (lambda i, j: [i * 2, j], [3, 4], [6, 4]),
+                                   (lambda i, j: i * 8 + j * 2, [3, 4], [24]), (lambda i: [i // 4 * 3, i % 4], [16], [12, 4]),
+                                   (lambda i: i + 5, [10], [10]), (lambda i: 9 - i, [10], [10]), (lambda i: [i - i, 3], [1], [1, 1]),
+                                   (lambda i: [(i + 1) // 4 * 2, (i + 1) % 4], [14], [8, 4])):
+        assert [int(size) for size in tir.IndexMap.from_func(mapping).map_shape(before)] == after
     with pytest.raises(iropt.Error):
         index_map.inverse([14])
 
@@ -142,11 +149,6 @@ def test_blocks_that_depend_on_each_other():
     def func(A: T.Buffer((8,), "float32"), C: T.Buffer((8,), "float32")):
         B = T.alloc_buffer((8,), "float32")
         for i in range(8):
-    for mapping, before, after in ((lambda i: i * 2, [10], [20]), (lambda i, j: [i * 2, j], [3, 4], [6, 4]),
-                                   (lambda i, j: i * 8 + j * 2, [3, 4], [24]), (lambda i: [i // 4 * 3, i % 4], [16], [12, 4]),
-                                   (lambda i: i + 5, [10], [10]), (lambda i: 9 - i, [10], [10]), (lambda i: [i - i, 3], [1], [1, 1]),
-                                   (lambda i: [(i + 1) // 4 * 2, (i + 1) % 4], [14], [8, 4])):
-        assert [int(size) for size in tir.IndexMap.from_func(mapping).map_shape(before)] == after
             with T.block("B"):
                 vi = T.axis.spatial(8, i)
                 B[vi] = A[vi] * 2.0

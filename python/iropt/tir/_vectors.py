@@ -1,4 +1,6 @@
 """What vectors have to be: their lanes, and the masks of accesses to buffers."""
+import numbers
+
 from .._core import Error, native
 
 
@@ -30,8 +32,8 @@ def lanes(value):
         a, b = (value.b, value.a) if isinstance(value.a, IntImm) else (value.a, value.b)
         if _is_vscale(a) and isinstance(b, IntImm):
             return native.make(Mul._kind_, {"a": a, "b": b})
-    if isinstance(value, int):
-        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
     raise Error(f"the lanes of a vector are a number, or vscale times a number, not {value}")
 
 

@@ -79,7 +79,7 @@ def _joined(kind, conditions):
 
 
 def _check_bool(condition):
-    if not condition.dtype.startswith(("bool", "uint1")):
+    if condition.dtype.partition("x")[0] not in ("bool", "uint1"):
         raise Error(f"a condition must be of bool, not of {condition.dtype}")
 
 
