@@ -377,6 +377,25 @@ def test_parameters_that_a_method_replaces_are_those_of_the_next():
     assert [name for name, _ in params] == ["parts.0.weight", "parts.0.bias"]
 
 
+def test_modules_that_a_method_replaces_are_those_of_the_next():
+    class Model(nn.Module):
+        def __init__(self):
+            self.parts = nn.ModuleList([nn.Linear(4, 4, bias=False)])
+
+        def first(self, x: nn.Tensor):
+            self.parts.modules = [nn.Linear(4, 8, bias=False), nn.Linear(8, 4, bias=False)]
+            return x
+
+        def second(self, x: nn.Tensor):
+            return self.parts(x)
+
+    x = nn.spec.Tensor([2, 4], "float32")
+    plain = {"param_mode": "plain", "effect_mode": "none"}
+    mod, params = Model().export_tvm({"first": {"x": x, "$": plain}, "second": {"x": x, "$": plain}})
+    assert [len(mod[name].params) for name in ("first", "second")] == [2, 3]
+    assert [name for name, _ in params] == ["parts.0.weight", "parts.1.weight"]
+
+
 def test_a_tensor_has_known_dimensions():
     with pytest.raises(TypeError, match="known dimensions"):
         nn.Tensor(_expr=relax.Var("x", relax.TensorStructInfo(dtype="float32", ndim=2)))

@@ -436,14 +436,13 @@ class _Attributes:
 
     def _have_changed(self):
         try:
-            return any(container != before for container, before in self._seen)
+            return any(_container(module) != before for module, before in self._seen)
         except Exception:  # pylint: disable=broad-except
             # Values of classes that cannot be compared, such as arrays, were replaced.
             return True
 
     def _add(self, root, prefix):
-        container = _container(root)
-        self._seen.append((container, container.copy()))
+        self._seen.append((root, _container(root).copy()))
         for name, item in _children(root):
             if not isinstance(item, self._followed):
                 continue
