@@ -405,3 +405,12 @@ def test_a_tensor_has_known_dimensions():
     # The type of what is not bound yet is inferred.
     total = nn.Tensor(_expr=relax.op.add(x, x))
     assert (total.shape, total.dtype, total.ndim) == ([2, 3], "float32", 2)
+
+
+def test_relu6():
+    class Model(nn.Module):
+        def forward(self, x: nn.Tensor):
+            return op.relu6(x)
+
+    mod, _ = Model().export_tvm({"forward": {"x": spec.Tensor([4], "float32")}})
+    assert np.asarray(iropt.run(mod, "forward", np.array([-1, 2, 6, 9], "float32"))).tolist() == [0, 2, 6, 6]

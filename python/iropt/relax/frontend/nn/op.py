@@ -55,7 +55,6 @@ equal = _binary("equal", "Where a == b.")
 not_equal = _binary("not_equal", "Where a != b.")
 
 relu = _unary("nn.relu", "max(x, 0).")
-relu6 = _unary("nn.relu6", "min(max(x, 0), 6).")
 silu = _unary("nn.silu", "x * sigmoid(x).")
 sigmoid = _unary("sigmoid", "1 / (1 + exp(-x)).")
 tanh = _unary("tanh", "The hyperbolic tangent.")
@@ -65,6 +64,11 @@ floor = _unary("floor", "The largest integer that is not above x.")
 negative = _unary("negative", "-x.", "neg")
 square = _unary("square", "x * x.")
 sqrt = _unary("sqrt", "The square root.")
+
+
+def relu6(x, name="relu6"):
+    """min(max(x, 0), 6)."""
+    return wrap_nested(_op.clip(x._expr, 0, 6), name)
 
 
 def maximum(x1, x2, name="maximum"):
