@@ -3,7 +3,7 @@
 
   bitblas_programs.py --package FOLDER --repository REPOSITORY [--commit COMMIT] [--minimum COUNT] [--reasons]
 
-The library is taken from a clone of BitBLAS's repository, into a temporary folder. Its products of matrices, of several dtypes,
+The library is taken from a clone of BitBLAS's repository, into a temporary folder. Its matrix products, of several dtypes,
 layouts and storages of weights, are made, printed and read again, and each of its rules for GPUs is applied to each. What a rule
 makes is compared with the function on generated inputs. torch, tilelang and kernels for ROCm are replaced by modules that do
 nothing, and the GPU by a description of one. Prints how many functions are made and how many schedules compute the same, with
