@@ -1,12 +1,13 @@
 #include "iropt/ir/array_attr.h"
 
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "iropt/ir/dtype.h"
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 #include "iropt/support/base64.h"
 
 namespace iropt {
@@ -26,8 +27,9 @@ struct ArrayHeader {
 };
 static_assert(sizeof(ArrayHeader) == 32);
 
-// DLPack's numbers of the kinds of types. For narrow floats, TVM had some of its own before 0.21, and for bool, which
-// is an unsigned integer of one bit here, it has had one since 0.23.
+// DLPack's numbers of the kinds of types. For narrow floats, TVM had some of its own before 0.21, where types that it
+// did not know have numbers here that no version uses; and for bool, which is an unsigned integer of one bit here, it
+// has had one since 0.23.
 struct CodeOfType {
   TypeCode code;
   uint8_t number, own_number;
@@ -38,8 +40,8 @@ constexpr CodeOfType kTypeCodes[] = {
     {TypeCode::kFloat, 2, 2},
     {TypeCode::kHandle, 3, 3},
     {TypeCode::kBFloat, 4, 4},
-    {TypeCode::kFloat8E3M4, 7, 7},
-    {TypeCode::kFloat8E4M3Ieee, 8, 8},
+    {TypeCode::kFloat8E3M4, 7, 107},
+    {TypeCode::kFloat8E4M3Ieee, 8, 108},
     {TypeCode::kFloat8E4M3B11Fnuz, 9, 9},
     {TypeCode::kFloat8E4M3, 10, 6},
     {TypeCode::kFloat8E4M3Fnuz, 11, 11},
@@ -57,14 +59,6 @@ constexpr TextVersion kDlpackTypes = TextVersion::kV0_21;
 constexpr TextVersion kBoolType = TextVersion::kV0_23;
 
 Error Damaged(std::string message) { return {ErrorCode::Parse, std::move(message)}; }
-
-// Returns whether arrays of the type are stored, also if nothing is computed with them.
-bool IsStored(DataType dtype) {
-  if (IsElementType(dtype) || !dtype.is_scalar()) return IsElementType(dtype);
-  if (dtype.is_integer()) return dtype.bits == 2 || dtype.bits == 4;
-  if (dtype.code == TypeCode::kFloat4E2M1) return dtype.bits == 4;
-  return dtype.code > TypeCode::kBFloat && dtype.code < TypeCode::kFloat6E2M3 && dtype.bits == 8;
-}
 
 // Elements of less than a byte are next to each other since 0.21, the first one in the low bits. Here each has a byte,
 // integers with their sign.
@@ -115,7 +109,7 @@ Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64, Text
     if ((has_own ? own_number : number) == header.type_code) dtype = DataType::Make(code, header.bits, header.lanes);
   }
   if (!has_own && header.type_code == kBoolCode) dtype = DataType::Bool();
-  if (!IsStored(dtype)) return Damaged("an array has an unknown element type");
+  if (!IsStoredType(dtype)) return Damaged("an array has an unknown element type");
   std::vector<int64_t> shape(static_cast<size_t>(header.ndim));
   int64_t size = dtype.bytes();
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -134,6 +128,11 @@ Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64, Text
   if (static_cast<uint64_t>(size) != bytes.size()) return damaged();
   const std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
   std::memcpy(array->mutable_data(), bytes.data(), bytes.size());
+  // The bits above an element are those of its sign here.
+  if (dtype.bits < 8 && !dtype.is_bool()) {
+    for (std::byte& byte : std::span(array->mutable_data(), bytes.size()))
+      byte = StoreNarrow(LoadNarrow(byte, dtype), dtype, {});
+  }
   return array;
 }
 

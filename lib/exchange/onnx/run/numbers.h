@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "exchange/onnx/run/narrow_elements.h"
+#include "iropt/ir/narrow_element.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt::onnx {

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 #include "iropt/op/op.h"
+#include "text/script/narrow_literals.h"
 
 namespace iropt::text {
 namespace {
@@ -34,6 +35,8 @@ bool FlattenLists(const PyValue& value, std::vector<int64_t>& shape, std::vector
 // Stores a literal as element `index`; false if the element type can't hold it.
 template <class From>
 bool StoreElement(NDArray& array, size_t index, From value) {
+  if (!IsElementType(array.dtype()))
+    return StoreLiteral(static_cast<double>(value), array.dtype(), array.mutable_data()[index]);
   bool ok = false;
   DispatchElement(array.dtype(), [&](auto type) {
     using To = typename decltype(type)::type;
@@ -60,7 +63,7 @@ std::shared_ptr<NDArray> ConstArray(RelaxExprParser& p, const PyValue& value, Da
     p.Error(value.span, "bad-constant", "the lists of a constant must have equal lengths");
     return nullptr;
   }
-  if (!IsElementType(dtype)) {
+  if (!IsStoredType(dtype)) {
     p.Error(value.span, "bad-constant", fmt::format("there are no constants of type {}", dtype.ToString()));
     return nullptr;
   }

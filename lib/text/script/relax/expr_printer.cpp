@@ -15,6 +15,7 @@
 #include "iropt/support/stack.h"
 #include "prologue.h"
 #include "text/script/attr_text.h"
+#include "text/script/narrow_literals.h"
 #include "void_type.h"
 
 namespace iropt::text {
@@ -380,7 +381,7 @@ void RelaxExprPrinter::PrintElements(const NDArray& data, size_t axis, int64_t& 
 }
 
 void RelaxExprPrinter::PrintElement(const NDArray& data, int64_t index) {
-  DispatchElement(data.dtype(), [&](auto type) {
+  const bool known = DispatchElement(data.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
     const auto value = Element<T>::Load(data.As<T>()[static_cast<size_t>(index)]);
     using Value = std::remove_const_t<decltype(value)>;
@@ -394,6 +395,7 @@ void RelaxExprPrinter::PrintElement(const NDArray& data, int64_t index) {
       out_.AppendInt(static_cast<int64_t>(value));
     }
   });
+  if (!known) PrintNarrow(data, index, out_);
 }
 
 }  // namespace iropt::text

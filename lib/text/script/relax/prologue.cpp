@@ -282,7 +282,8 @@ bool IsInlineConstant(const Constant* constant, const PrintOptions& options) {
   const NDArray& data = *constant->data;
   const DataType t = data.dtype();
   // TVM has no literal for scalars of other types.
-  const bool literal = t.is_scalar() && (t.is_int() || t.is_bool() || (t.code == TypeCode::kFloat && t.bits <= 64));
+  const bool literal =
+      t.is_scalar() && ((t.is_int() && t.bits >= 8) || t.is_bool() || (t.code == TypeCode::kFloat && t.bits <= 64));
   if (data.shape().empty() && literal) return true;
   return data.num_elements() <= options.inline_constants && data.num_elements() > 0;
 }

@@ -1,7 +1,8 @@
 #include "array.h"
 
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 #include "iropt/support/stack.h"
+#include "text/script/narrow_literals.h"
 #include "text/script/parser_core.h"
 #include "text/script/printer_core.h"
 
@@ -38,10 +39,10 @@ void FlattenNumbers(const PyValue& value, std::vector<PyValue>& out) {
 
 std::shared_ptr<const NDArray> ArrayOf(const std::vector<PyValue>& numbers, DataType dtype,
                                        std::vector<int64_t> shape) {
-  if (!IsElementType(dtype)) return nullptr;
+  if (!IsStoredType(dtype)) return nullptr;
   const std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);
   bool ok = true;
-  DispatchElement(dtype, [&](auto type) {
+  const bool known = DispatchElement(dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     for (size_t i = 0; i < numbers.size() && ok; ++i) {
       std::remove_const_t<decltype(Element<T>::Load(T{}))> number{};
@@ -49,12 +50,16 @@ std::shared_ptr<const NDArray> ArrayOf(const std::vector<PyValue>& numbers, Data
       array->MutableAs<T>()[i] = Element<T>::Store(number);
     }
   });
+  for (size_t i = 0; i < numbers.size() && ok && !known; ++i) {
+    double number = 0;
+    ok = Convert(numbers[i], number) && StoreLiteral(number, dtype, array->mutable_data()[i]);
+  }
   return ok ? array : nullptr;
 }
 
 void PrintArray(const NDArray& array, OutputStream& out) {
   out.Append('[');
-  DispatchElement(array.dtype(), [&](auto type) {
+  const bool known = DispatchElement(array.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
     for (int64_t i = 0; i < array.num_elements(); ++i) {
       if (i) out.Append(", ");
@@ -66,6 +71,10 @@ void PrintArray(const NDArray& array, OutputStream& out) {
       }
     }
   });
+  for (int64_t i = 0; i < array.num_elements() && !known; ++i) {
+    if (i) out.Append(", ");
+    PrintNarrow(array, i, out);
+  }
   out.Append(']');
 }
 

@@ -1,10 +1,10 @@
-#include "exchange/onnx/run/narrow_elements.h"
+#include "iropt/ir/narrow_element.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace iropt::onnx {
+namespace iropt {
 
 namespace {
 
@@ -14,6 +14,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // A sign, an exponent and a mantissa. `special` is the first code of the upper half that is not a finite number.
 struct FloatFormat {
   TypeCode code;
+  int bits;
   int mantissa_bits;
   int bias;
   int special;
@@ -23,14 +24,19 @@ struct FloatFormat {
 };
 
 constexpr FloatFormat kFormats[] = {
-    {TypeCode::kFloat8E4M3, 3, 7, 0x7f, 0, 0x7f, true},      {TypeCode::kFloat8E5M2, 2, 15, 0x7c, 0x7c, 0x7e, true},
-    {TypeCode::kFloat8E4M3Fnuz, 3, 8, 0x80, 0, 0x80, false}, {TypeCode::kFloat8E5M2Fnuz, 2, 16, 0x80, 0, 0x80, false},
-    {TypeCode::kFloat4E2M1, 1, 1, 0x08, 0, 0, true},
+    {TypeCode::kFloat8E4M3, 8, 3, 7, 0x7f, 0, 0x7f, true},
+    {TypeCode::kFloat8E5M2, 8, 2, 15, 0x7c, 0x7c, 0x7e, true},
+    {TypeCode::kFloat8E3M4, 8, 4, 3, 0x70, 0x70, 0x78, true},
+    {TypeCode::kFloat8E4M3Ieee, 8, 3, 7, 0x78, 0x78, 0x7c, true},
+    {TypeCode::kFloat8E4M3B11Fnuz, 8, 3, 11, 0x80, 0, 0x80, false},
+    {TypeCode::kFloat8E4M3Fnuz, 8, 3, 8, 0x80, 0, 0x80, false},
+    {TypeCode::kFloat8E5M2Fnuz, 8, 2, 16, 0x80, 0, 0x80, false},
+    {TypeCode::kFloat4E2M1, 4, 1, 1, 0x08, 0, 0, true},
 };
 
 const FloatFormat* FormatOf(DataType dtype) {
   const auto* found = std::ranges::find(kFormats, dtype.code, &FloatFormat::code);
-  return found == std::end(kFormats) ? nullptr : found;
+  return found == std::end(kFormats) || found->bits != dtype.bits ? nullptr : found;
 }
 
 // The number of a finite code without a sign.
@@ -104,8 +110,8 @@ int Reinterpreted(int bits, DataType dtype) {
 
 bool IsNarrow(DataType dtype) {
   if (dtype.lanes != 1 || dtype.is_bool()) return false;
-  if (dtype.is_integer()) return dtype.bits < 8;
-  return dtype.code == TypeCode::kFloat8E8M0 || FormatOf(dtype) != nullptr;
+  if (dtype.is_integer()) return dtype.bits == 2 || dtype.bits == 4;
+  return dtype == DataType::Make(TypeCode::kFloat8E8M0, 8, 1) || FormatOf(dtype) != nullptr;
 }
 
 double LoadNarrow(std::byte code, DataType dtype) {
@@ -129,4 +135,4 @@ std::byte StoreNarrow(double number, DataType dtype, const NarrowRounding& round
   return static_cast<std::byte>(static_cast<uint8_t>(code));
 }
 
-}  // namespace iropt::onnx
+}  // namespace iropt

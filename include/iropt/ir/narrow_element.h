@@ -1,15 +1,16 @@
-// Element types that the library computes nothing with: of 2 and 4 bits, and formats of 8 bits. Host tensors have one
-// element in a byte, integers with their sign.
+// Element types that are stored and moved, but not computed with: integers of 2 and 4 bits, and formats of 4 and 8
+// bits. Host tensors have one element in a byte, integers with their sign.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "iropt/ir/dtype.h"
+#include "iropt/ir/element.h"
 
-namespace iropt::onnx {
+namespace iropt {
 
-// How a number without an own code becomes one.
+// The rounding of numbers without an own code.
 struct NarrowRounding {
   // Numbers beyond the range become the greatest ones, not infinity or NaN.
   bool saturates = true;
@@ -20,8 +21,11 @@ struct NarrowRounding {
 // Returns whether the type is an integer of 2 or 4 bits, or a format of 4 or 8 bits.
 bool IsNarrow(DataType dtype);
 
+// Returns whether host tensors can hold elements of this dtype.
+inline bool IsStoredType(DataType dtype) { return IsElementType(dtype) || IsNarrow(dtype); }
+
 double LoadNarrow(std::byte code, DataType dtype);
 // Rounds to the nearest number, ties to even codes; fractions of integers are cut off, and their high bits.
 std::byte StoreNarrow(double number, DataType dtype, const NarrowRounding& rounding);
 
-}  // namespace iropt::onnx
+}  // namespace iropt
