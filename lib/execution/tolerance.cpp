@@ -6,7 +6,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 
 namespace iropt {
 
@@ -16,6 +16,7 @@ namespace {
 constexpr double kFewOperations = 16;
 
 double RootMeanSquare(const NDArray& tensor) {
+  if (const auto wide = Widened(tensor)) return RootMeanSquare(*wide);
   double sum = 0;
   int64_t count = 0;
   DispatchElement(tensor.dtype(), [&]<class T>(std::type_identity<T>) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace iropt {
 
@@ -133,6 +134,17 @@ std::byte StoreNarrow(double number, DataType dtype, const NarrowRounding& round
     code = StoreFloat(number, dtype, *FormatOf(dtype), rounding.saturates);
   }
   return static_cast<std::byte>(static_cast<uint8_t>(code));
+}
+
+std::shared_ptr<const NDArray> Widened(const NDArray& tensor) {
+  const DataType dtype = tensor.dtype();
+  if (IsElementType(dtype) || !IsNarrow(dtype)) return nullptr;
+  auto wide = NDArray::Make(dtype.is_integer() ? DataType::Int(32) : DataType::Float(32), tensor.shape());
+  const auto widen = [&]<class T>(std::span<T> numbers) {
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<T>(LoadNarrow(tensor.data()[i], dtype));
+  };
+  dtype.is_integer() ? widen(wide->MutableAs<int32_t>()) : widen(wide->MutableAs<float>());
+  return wide;
 }
 
 }  // namespace iropt

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 
 namespace iropt {
 
@@ -32,6 +32,7 @@ constexpr double kLeastMagnitude = 0.1;
 
 // The median of the absolute values, without zeros and what is not finite; 1 if there is nothing else.
 double MagnitudeOf(const NDArray& tensor) {
+  if (const auto wide = Widened(tensor)) return MagnitudeOf(*wide);
   std::vector<double> values;
   DispatchElement(tensor.dtype(), [&]<class T>(std::type_identity<T>) {
     for (const T& element : tensor.As<T>()) {
@@ -110,6 +111,7 @@ Comparison CompareTensors(const NDArray& got, const NDArray& expected, Tolerance
   result.num_elements = got.num_elements();
   result.same_type = got.dtype() == expected.dtype() && std::ranges::equal(got.shape(), expected.shape());
   if (!result.same_type) return result;
+  if (const auto wide = Widened(got)) return CompareTensors(*wide, *Widened(expected), tolerance);
   DispatchElement(got.dtype(), [&]<class T>(std::type_identity<T>) {
     CompareElements(got.As<T>(), expected.As<T>(), tolerance, result);
   });

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 
 namespace iropt {
 
 TensorStatistics StatisticsOf(const NDArray& tensor) {
+  if (const auto wide = Widened(tensor)) return StatisticsOf(*wide);
   TensorStatistics result;
   double sum = 0;
   DispatchElement(tensor.dtype(), [&]<class T>(std::type_identity<T>) {

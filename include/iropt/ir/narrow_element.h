@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "iropt/ir/dtype.h"
 #include "iropt/ir/element.h"
+#include "iropt/ir/ndarray.h"
 
 namespace iropt {
 
@@ -27,5 +29,8 @@ inline bool IsStoredType(DataType dtype) { return IsElementType(dtype) || IsNarr
 double LoadNarrow(std::byte code, DataType dtype);
 // Rounds to the nearest number, ties to even codes; fractions of integers are cut off, and their high bits.
 std::byte StoreNarrow(double number, DataType dtype, const NarrowRounding& rounding);
+
+// The numbers of a tensor whose elements nothing computes with, as int32 or float32; null for other tensors.
+std::shared_ptr<const NDArray> Widened(const NDArray& tensor);
 
 }  // namespace iropt

@@ -5,7 +5,7 @@
 
 #include "builtins.h"
 #include "iropt/ir/assertion.h"
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -46,6 +46,7 @@ std::string RenderTensor(const NDArray& tensor) {
   const std::string facts =
       fmt::format("tensor of shape ({}) and dtype {}", fmt::join(tensor.shape(), ", "), tensor.dtype().ToString());
   if (tensor.num_elements() > kMostElements) return '<' + facts + '>';
+  if (const auto wide = Widened(tensor); wide && tensor.num_elements() != 0) return RenderTensor(*wide);
   const bool known = DispatchElement(tensor.dtype(), [&]<class T>(std::type_identity<T>) {
     if (tensor.num_elements() == 0) {
       out = '<' + facts + '>';

@@ -59,4 +59,19 @@ TEST_CASE("statistics: of what is finite", "[runtime]") {
   CHECK(DescribeStatistics(StatisticsOf(*Floats({0}, {}))) == "no finite elements");
 }
 
+TEST_CASE("numbers of 4 bits and of small floats are compared", "[runtime]") {
+  for (const DataType dtype : {DataType::Int(4), DataType::UInt(4), DataType::Make(TypeCode::kFloat8E4M3Fnuz, 8, 1)}) {
+    CAPTURE(dtype.ToString());
+    const auto got = NDArray::Make(dtype, {2});
+    const auto expected = NDArray::Make(dtype, {2});
+    CHECK(CompareTensors(*got, *expected, {}).ok());
+    got->mutable_data()[1] = std::byte{5};
+    const Comparison comparison = CompareTensors(*got, *expected, {});
+    CHECK(comparison.num_differing == 1);
+    CHECK(comparison.first == 1);
+    CHECK(StatisticsOf(*got).num_finite == 2);
+    CHECK(StatisticsOf(*got).max > 0);
+  }
+}
+
 }  // namespace iropt
