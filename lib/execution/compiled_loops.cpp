@@ -8,7 +8,7 @@
 
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/ir/dlpack.h"
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 #include "iropt/pass/timing.h"
 #include "iropt/support/lookup.h"
 
@@ -23,7 +23,7 @@ std::optional<DataType> ElementTypeOf(const LoopTensor& tensor) {
   for (const TypeCode code : {TypeCode::kInt, TypeCode::kUInt, TypeCode::kFloat, TypeCode::kBFloat,
                               TypeCode::kFloat8E4M3, TypeCode::kFloat8E5M2}) {
     const DataType dtype = DataType::Make(code, tensor.bits, tensor.lanes);
-    if (DLPackCode(code) == tensor.code && IsElementType(dtype)) return dtype;
+    if (DLPackCode(code) == tensor.code && IsStoredType(dtype)) return dtype;
   }
   return std::nullopt;
 }

@@ -168,7 +168,7 @@ void BufferEmitter::CheckIndex(const tir::Buffer& buffer, const View& view, size
 llvm::Value* BufferEmitter::Locate(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane, bool bounded) {
   llvm::IRBuilder<>& b = frame_.b();
   const TypedValue* data = scope_.Find(buffer.data);
-  if (!data || !data->value || !ValueTypes::IsElement(buffer.dtype))
+  if (!data || !data->value || !ValueTypes::IsStored(buffer.dtype))
     return frame_.Unsupported(fmt::format("buffer '{}' has no memory", buffer.name), b.getPtrTy());
   // The shape of a buffer without a declaration may depend on variables that change between accesses.
   const View* found = scope_.Find(&buffer);
@@ -275,7 +275,11 @@ void BufferEmitter::EmitStore(const tir::BufferStore& store) {
   const int lanes = store.value->dtype.lanes;
   if (lanes < 1) return frame_.state().Unsupported("scalable vectors cannot be stored");
   // All lanes are computed before the first store, because they may be loaded from the same buffer.
-  llvm::Value* value = arithmetic_.Cast(exprs_.Emit(store.value), store.value->dtype, element);
+  const auto* load = As<tir::BufferLoad>(store.value);
+  // Elements that nothing computes with are moved as they are.
+  const bool is_move = load && ElementOf(*load->buffer) == element && !ValueTypes::IsSupported(element);
+  llvm::Value* value = is_move ? EmitLoad(*load, ExprEmitter::kAll)
+                               : arithmetic_.Cast(exprs_.Emit(store.value), store.value->dtype, element);
   if (lanes > 1 && !store.predicate && IsContiguous(buffer, store.indices, lanes))
     return StoreToCopies(buffer, LocateAll(buffer, store.indices, lanes), value, element.with_lanes(lanes));
   for (int lane = 0; lane < lanes; ++lane) {

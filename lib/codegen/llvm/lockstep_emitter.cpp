@@ -124,7 +124,7 @@ void LockstepEmitter::SpreadLocalMemory(std::string_view thread_tag) {
 
 void LockstepEmitter::Allocate(const tir::Var* data, llvm::Value* count, DataType dtype) {
   llvm::Value* size = b().CreateMul(count, frame_.Int64(dtype.with_lanes(1).bytes() * dtype.lanes));
-  if (!ValueTypes::IsElement(dtype))
+  if (!ValueTypes::IsStored(dtype))
     return frame_.state().Unsupported(fmt::format("cannot allocate elements of {}", dtype.ToString()));
   if (IsBlockMemory(data) && !IsThreadMemory(data)) {
     llvm::Value* memory = frame_.Allocate(size, 1);

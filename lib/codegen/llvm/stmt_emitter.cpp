@@ -157,7 +157,7 @@ void StmtEmitter::EmitEvaluate(const tir::Evaluate& evaluate) {
 // ---- Memory
 
 TypedValue StmtEmitter::NewMemory(llvm::Value* count, DataType dtype, llvm::Value** mark) {
-  if (!ValueTypes::IsElement(dtype)) {
+  if (!ValueTypes::IsStored(dtype)) {
     return {
         .value = frame_.Unsupported(fmt::format("cannot allocate elements of {}", dtype.ToString()), b().getPtrTy()),
         .origin = frame_.Int64(0),

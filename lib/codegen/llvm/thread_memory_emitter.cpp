@@ -47,7 +47,7 @@ ThreadMemoryEmitter::CopiesRef ThreadMemoryEmitter::MakeCopies(const tir::Var* d
 
 void ThreadMemoryEmitter::WithCopies(const tir::Var* data, llvm::Value* count, DataType dtype,
                                      FunctionRef<void()> body) {
-  if (!ValueTypes::IsElement(dtype))
+  if (!ValueTypes::IsStored(dtype))
     return exprs_.frame().state().Unsupported(fmt::format("cannot allocate elements of {}", dtype.ToString()));
   const CopiesRef copies = MakeCopies(data, count, dtype, [&](const PrimExpr* expr) { return exprs_.EmitInt(expr); });
   llvm::Value* mark = exprs_.frame().Mark();

@@ -1,6 +1,6 @@
 #include "value_types.h"
 
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 
 namespace iropt::codegen {
 
@@ -11,6 +11,8 @@ bool ValueTypes::IsSupported(DataType dtype) {
 }
 
 bool ValueTypes::IsElement(DataType dtype) { return dtype.lanes >= 1 && IsElementType(dtype.with_lanes(1)); }
+
+bool ValueTypes::IsStored(DataType dtype) { return dtype.lanes >= 1 && IsStoredType(dtype.with_lanes(1)); }
 
 llvm::Type* ValueTypes::LanesLike(llvm::Type* scalar, llvm::Type* like) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like);
@@ -23,17 +25,23 @@ llvm::Type* ValueTypes::Register(DataType dtype) {
     scalar = b_.getPtrTy();
   } else if (dtype.is_integer()) {
     scalar = b_.getIntNTy(dtype.bits);
+  } else if (IsCode(dtype)) {
+    scalar = b_.getInt8Ty();  // the code of a number that is only moved
   } else {
     scalar = dtype.bits == 64 ? b_.getDoubleTy() : b_.getFloatTy();
   }
   return dtype.lanes > 1 ? llvm::FixedVectorType::get(scalar, static_cast<unsigned>(dtype.lanes)) : scalar;
 }
 
+bool ValueTypes::IsByte(DataType dtype) { return dtype.is_integer() && dtype.bits < 8 && IsStored(dtype); }
+
+bool ValueTypes::IsCode(DataType dtype) { return dtype.is_floating() && IsStored(dtype) && !IsElement(dtype); }
+
 llvm::Type* ValueTypes::Memory(DataType dtype) {
   llvm::Type* scalar = nullptr;
-  if (dtype.is_bool()) {
+  if (IsByte(dtype)) {
     scalar = b_.getInt8Ty();
-  } else if (dtype.is_floating() && dtype.bits < 32) {
+  } else if (dtype.is_floating() && dtype.bits < 32 && !IsCode(dtype)) {
     scalar = UsesHalf(dtype) ? b_.getHalfTy() : b_.getIntNTy(dtype.bits);
   } else {
     return Register(dtype);
@@ -43,15 +51,16 @@ llvm::Type* ValueTypes::Memory(DataType dtype) {
 
 llvm::Value* ValueTypes::FromMemory(llvm::Value* stored, DataType dtype) {
   if (dtype.is_bool()) return b_.CreateICmpNE(stored, llvm::Constant::getNullValue(stored->getType()));
-  if (!dtype.is_floating() || dtype.bits >= 32) return stored;
+  if (IsByte(dtype)) return b_.CreateTrunc(stored, LanesLike(b_.getIntNTy(dtype.bits), stored->getType()));
+  if (!dtype.is_floating() || dtype.bits >= 32 || IsCode(dtype)) return stored;
   if (UsesHalf(dtype)) return b_.CreateFPExt(stored, LanesLike(b_.getFloatTy(), stored->getType()));
   return Decode(stored, FormatOf(dtype));
 }
 
 llvm::Value* ValueTypes::ToMemory(llvm::Value* value, DataType dtype) {
   llvm::Type* type = LanesLike(Memory(dtype.with_lanes(1)), value->getType());
-  if (dtype.is_bool()) return b_.CreateZExt(value, type);
-  if (!dtype.is_floating() || dtype.bits >= 32) return value;
+  if (IsByte(dtype)) return b_.CreateIntCast(value, type, dtype.is_int());
+  if (!dtype.is_floating() || dtype.bits >= 32 || IsCode(dtype)) return value;
   return UsesHalf(dtype) ? b_.CreateFPTrunc(value, type) : Encode(value, FormatOf(dtype), type);
 }
 

@@ -18,8 +18,10 @@ class ValueTypes {
 
   // Returns whether values of the dtype are supported. Scalable vectors and formats of less than a byte are not.
   static bool IsSupported(DataType dtype);
-  // Returns whether buffers can have elements of the dtype.
+  // Returns whether buffers can have elements of the dtype, with values of all operations.
   static bool IsElement(DataType dtype);
+  // Returns whether buffers can have such elements, though their values may only be moved (IsStoredType).
+  static bool IsStored(DataType dtype);
 
   llvm::Type* Register(DataType dtype);
   llvm::Type* Memory(DataType dtype);
@@ -34,6 +36,10 @@ class ValueTypes {
   static llvm::Type* LanesLike(llvm::Type* scalar, llvm::Type* like);
 
  private:
+  // Integers of fewer bits that have a byte each in memory.
+  static bool IsByte(DataType dtype);
+  // Numbers that are only moved, as a byte.
+  static bool IsCode(DataType dtype);
   // 1 + exponent + mantissa bits.
   struct Format {
     int exponent;

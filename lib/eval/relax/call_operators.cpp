@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "interpreter.h"
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/op/ops/call.h"
@@ -49,7 +49,7 @@ struct PlainMemory {
 Result<Tensor> AllocateOutput(const TensorSpec& spec, Storage::Tracking tracking, const EvalLimits& limits) {
   constexpr size_t kBig = 4096, kMost = SIZE_MAX / 2, kLine = 64;
   const std::optional<uint64_t> bytes =
-      IsElementType(spec.dtype) ? ArrayBytes(spec.dtype, spec.shape) : std::optional<uint64_t>();
+      IsStoredType(spec.dtype) ? ArrayBytes(spec.dtype, spec.shape) : std::optional<uint64_t>();
   if (tracking == Storage::Tracking::kOn || !bytes || *bytes < kBig || *bytes > std::min(kMost, limits.max_bytes))
     return AllocateTensor(spec, tracking, limits);
   const size_t rounded = (static_cast<size_t>(*bytes) + kLine - 1) / kLine * kLine;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "iropt/eval/tir/thread_sync.h"
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 
 namespace iropt::eval {
 
@@ -91,7 +91,7 @@ void BufferEvaluator::DropMemory(const tir::Var* data) {
 
 std::unique_ptr<std::byte[]> BufferEvaluator::NewMemory(int64_t elements, DataType dtype, Memory* memory) {
   uint64_t bytes = 0;
-  if (dtype.lanes < 1 || !IsElementType(dtype.with_lanes(1)) || elements < 0) {
+  if (dtype.lanes < 1 || !IsStoredType(dtype.with_lanes(1)) || elements < 0) {
     Fail(fmt::format("cannot allocate {} elements of {}", elements, dtype.ToString()));
     return nullptr;
   }
@@ -289,7 +289,7 @@ bool BufferEvaluator::Declare(const tir::Buffer& buffer) {
 bool BufferEvaluator::Locate(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane, bool bounded,
                              ElementAddress* element) {
   element->pointer = PointerOf(buffer.data);
-  if (!element->pointer.known() || buffer.dtype.lanes < 1 || !IsElementType(buffer.dtype.with_lanes(1)))
+  if (!element->pointer.known() || buffer.dtype.lanes < 1 || !IsStoredType(buffer.dtype.with_lanes(1)))
     return Fail(fmt::format("buffer '{}' has no memory", buffer.name));
   // A buffer that no statement declares is a view whose shape may change from one access to the next.
   BufferView undeclared;

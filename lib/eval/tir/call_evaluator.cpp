@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "iropt/ir/dlpack.h"
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/op/struct_field.h"
@@ -116,8 +116,7 @@ bool CallEvaluator::EvalAtomicAdd(const tir::Call& call, int, Scalar* result) {
 // A tensor with the memory of a descriptor.
 bool CallEvaluator::MakeTensor(const ArrayRecord& array, HostValue* value) {
   const Pointer place = execution_.addresses.Find(array.data);
-  const std::optional<uint64_t> bytes =
-      IsElementType(array.dtype) ? ArrayBytes(array.dtype, array.shape) : std::nullopt;
+  const std::optional<uint64_t> bytes = IsStoredType(array.dtype) ? ArrayBytes(array.dtype, array.shape) : std::nullopt;
   const int64_t begin = WrapAdd(place.origin, WrapMul(array.elem_offset, int64_t{array.dtype.bytes()}));
   if (!place.known() || !bytes || !array.strides.empty() || begin < 0 || begin > place.memory.bytes ||
       *bytes > static_cast<uint64_t>(place.memory.bytes - begin)) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "interpreter.h"
-#include "iropt/ir/element.h"
+#include "iropt/ir/narrow_element.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/runtime/tensor_size.h"
 
@@ -132,7 +132,7 @@ HostValue ReturnedValue(const PrimFunc& func, const HostValue& value) {
 }
 
 Result<Tensor> AllocateTensor(const TensorSpec& spec, Storage::Tracking tracking, const EvalLimits& limits) {
-  if (!IsElementType(spec.dtype))
+  if (!IsStoredType(spec.dtype))
     return Error{ErrorCode::SemanticCheck, fmt::format("a result of dtype {} is not supported", spec.dtype.ToString())};
   IROPT_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(spec.dtype, spec.shape, limits.max_bytes));
   return Tensor(NDArray::View(spec.dtype, spec.shape, Storage::Make(bytes, tracking), 0));

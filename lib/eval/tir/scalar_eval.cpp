@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "iropt/ir/narrow_element.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/named_functions.h"
 #include "iropt/op/op.h"
@@ -42,7 +43,7 @@ void ScalarEnv::Unbind(const tir::Var* var) {
 
 Scalar LoadScalar(DataType dtype, const std::byte* place) {
   Scalar result = Scalar::Int(0, dtype);
-  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+  const bool known = DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
     T element;
     std::memcpy(&element, place, sizeof(T));
     if constexpr (std::is_floating_point_v<MathOf<T>>) {
@@ -51,11 +52,13 @@ Scalar LoadScalar(DataType dtype, const std::byte* place) {
       result.integer = static_cast<int64_t>(Element<T>::Load(element));
     }
   });
-  return result;
+  if (known || !IsNarrow(dtype)) return result;
+  const double number = LoadNarrow(*place, dtype);
+  return dtype.is_floating() ? Scalar::Float(number, dtype) : Scalar::Int(static_cast<int64_t>(number), dtype);
 }
 
 void StoreScalar(const Scalar& value, std::byte* place) {
-  DispatchElement(value.dtype, [&]<class T>(std::type_identity<T>) {
+  const bool known = DispatchElement(value.dtype, [&]<class T>(std::type_identity<T>) {
     T element;
     if constexpr (std::is_floating_point_v<MathOf<T>>) {
       element = eval::FromReal<T>(value.real);
@@ -64,6 +67,8 @@ void StoreScalar(const Scalar& value, std::byte* place) {
     }
     std::memcpy(place, &element, sizeof(T));
   });
+  if (!known && IsNarrow(value.dtype))
+    *place = StoreNarrow(value.ToDouble(), value.dtype, {.mode = NarrowRounding::Mode::kNearest});
 }
 
 namespace {
@@ -93,6 +98,11 @@ bool IsScalarType(DataType dtype) {
 }  // namespace
 
 bool CastScalar(const Scalar& value, DataType dtype, Scalar* result) {
+  // Numbers that nothing computes with can be moved.
+  if (value.dtype == dtype && IsNarrow(dtype) && !IsScalarType(dtype)) {
+    *result = value;
+    return true;
+  }
   if (!IsScalarType(dtype) || !IsScalarType(value.dtype)) return false;
   if (dtype.is_bool()) {
     *result = Scalar::Int(value.dtype.is_floating() ? value.real != 0 : value.integer != 0, dtype);
