@@ -126,7 +126,8 @@ bool Polynomial::IsMultiple(const PrimExpr* e, const PrimExpr* divisor) {
   Terms factor;
   if (!Expander(atoms, 0, divisor).Add(e, 1, terms) || !Expander(atoms, 0).Add(divisor, 1, factor)) return false;
   if (factor.size() != 1) return false;
-  const auto& [monomial, scale] = *factor.begin();
+  const Monomial& monomial = factor.begin()->first;
+  const int64_t scale = factor.begin()->second;
   return std::ranges::all_of(terms, [&](const auto& term) {
     // The remainder of the least integer by -1 does not exist.
     return std::ranges::includes(term.first, monomial) && (scale == -1 || term.second % scale == 0);
