@@ -28,7 +28,8 @@ namespace iropt::proof {
 
 namespace {
 
-constexpr size_t kMostInlined = 16;
+constexpr size_t kDeepestInlined = 16;
+constexpr size_t kMostInlined = 2048;
 // Constants that are computed here, in bytes and in elementary operations.
 constexpr size_t kMostBytes = size_t{1} << 26;
 constexpr uint64_t kMostWork = uint64_t{1} << 26;
@@ -206,12 +207,14 @@ FunctionEncoder::Outcome FunctionEncoder::Encode(const Function& function, const
   }
   const Value result = EncodeBody(function, frame, constant_params);
   if (terms_.is_full()) Fail("its terms are too long");
-  return {.result = Close(result), .effects = effects_, .obstacle = obstacle_};
+  return {.result = Close(result), .effects = effects_, .failures = failures_, .obstacle = obstacle_};
 }
 
 Value FunctionEncoder::EncodeBody(const Function& function, Frame& frame, std::span<const Var* const> constant_params) {
   frame.inference_calls = FindInferenceCalls(function, mode_, constant_params);
-  return Encode(function.body, frame);
+  Value result = Encode(function.body, frame);
+  if (obstacle_.empty()) Check(function.ret_type, result, frame);
+  return result;
 }
 
 Value FunctionEncoder::Encode(const Expr* expr, Frame& frame) {
@@ -293,17 +296,25 @@ Value FunctionEncoder::EncodeMatchCast(const MatchCast& cast, Frame& frame) {
   return value;
 }
 
+Value FunctionEncoder::EncodeBranch(const Expr* branch, const Term* condition, std::string text, Frame& frame) {
+  failures_.Enter(terms_.Make({.kind = TermKind::kTuple, .args = {condition}, .text = std::move(text)}));
+  Value result = Encode(branch, frame);
+  failures_.Leave();
+  return result;
+}
+
 Value FunctionEncoder::EncodeIf(const If& branch, Frame& frame) {
   const Value condition = Encode(branch.cond, frame);
   const size_t num_effects = effects_.size();
-  const Value a = Encode(branch.true_branch, frame);
-  const Value b = Encode(branch.false_branch, frame);
+  const Term* chooses = Close(condition);
+  const Value a = EncodeBranch(branch.true_branch, chooses, "then", frame);
+  const Value b = EncodeBranch(branch.false_branch, chooses, "else", frame);
+  if (!obstacle_.empty()) return Fail({});
   if (effects_.size() != num_effects) return Fail("effects depend on a condition");
   const bool is_simple = condition.is_tensor() && condition.dims.empty();
   if (is_simple && a.is_tensor() && b.is_tensor() && a.dims == b.dims && a.dtype() == b.dtype())
     return ops_.Tensor(terms_.Apply(op::kWhere, nullptr, {condition.term, a.term, b.term}, a.dtype()), a.dims);
-  const Term* chosen =
-      terms_.Make({.kind = TermKind::kResult, .args = {Close(condition), Close(a), Close(b)}, .text = "if"});
+  const Term* chosen = terms_.Make({.kind = TermKind::kResult, .args = {chooses, Close(a), Close(b)}, .text = "if"});
   return Leaf(chosen, branch.type, frame);
 }
 
@@ -384,7 +395,9 @@ Value FunctionEncoder::Unknown(const Call& call, const Op* op, std::string text,
   if (call.type_args) {
     for (const Type* type : call.type_args->fields) term.args.push_back(TypeTerm(type, frame));
   }
-  return Leaf(terms_.Make(std::move(term)), call.type, frame);
+  const Term* result = terms_.Make(std::move(term));
+  failures_.Add(result);
+  return Leaf(result, call.type, frame);
 }
 
 Value FunctionEncoder::EncodeOpCall(const Call& call, const Op& op, Frame& frame) {
@@ -431,7 +444,10 @@ Value FunctionEncoder::EncodeOpCall(const Call& call, const Op& op, Frame& frame
     if (tensor && ReadDims(*tensor, frame, known.dims)) known.dtype = tensor->dtype;
     const bool has_tensor_result = !known.dtype.is_void();
     if (has_tensor_result || Is<TupleType>(call.type)) {
-      if (auto value = ops_.Encode(known)) return *std::move(value);
+      if (auto value = ops_.Encode(known)) {
+        for (const Term* failure : FailuresOf(known, *value, terms_)) failures_.Add(failure);
+        return *std::move(value);
+      }
     }
   }
   return Unknown(call, &op, std::move(text), known.args, frame);
@@ -460,25 +476,71 @@ bool FunctionEncoder::Bind(const Type* type, const Value& value, SymVarMap& size
   return !Is<PrimType>(type);
 }
 
+void FunctionEncoder::Check(const Type* type, const Value& value, Frame& frame) {
+  const auto check = [&](List<const PrimExpr*> dims, const Dims& values) {
+    if (dims.size() != values.size()) return false;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const PrimExpr* dim = Dim(dims[static_cast<uint32_t>(i)], frame);
+      if (!indices_.IsEqual(dim, values[i]))
+        failures_.Add(terms_.Make({.kind = TermKind::kShape, .indices = {dim, values[i]}, .text = "declared"}));
+    }
+    return true;
+  };
+  bool is_checked = false;
+  if (const auto* tensor = As<TensorType>(type)) {
+    const bool is_ranked = tensor->ndim == kUnknownDim || static_cast<size_t>(tensor->ndim) == value.dims.size();
+    const bool has_dtype = tensor->dtype.is_void() || tensor->dtype == value.dtype();
+    is_checked = value.is_tensor() && is_ranked && has_dtype && (!tensor->known || check(tensor->dims, value.dims));
+  } else if (const auto* shape = As<ShapeType>(type)) {
+    const bool is_ranked = shape->ndim == kUnknownDim || static_cast<size_t>(shape->ndim) == value.dims.size();
+    is_checked = value.kind == Value::Kind::kShape && is_ranked && (!shape->known || check(shape->values, value.dims));
+  } else if (const auto* tuple = As<TupleType>(type)) {
+    is_checked = value.kind == Value::Kind::kTuple && value.fields.size() == tuple->fields.size();
+    for (uint32_t i = 0; is_checked && i < tuple->fields.size(); ++i) Check(tuple->fields[i], value.fields[i], frame);
+  } else {
+    is_checked = type == nullptr || !Is<PrimType>(type) || value.kind == Value::Kind::kScalar;
+  }
+  if (is_checked) return;
+  failures_.Add(
+      terms_.Make({.kind = TermKind::kResult, .args = {Close(value), TypeTerm(type, frame)}, .text = "declared"}));
+}
+
 Value FunctionEncoder::EncodeInlined(const Function& callee, const GlobalVar& var, const Call& call, Frame& frame) {
-  if (std::ranges::find(inlined_, &var) != inlined_.end() || inlined_.size() >= kMostInlined)
+  if (std::ranges::find(inlined_, &var) != inlined_.end() || inlined_.size() >= kDeepestInlined)
     return Fail("it calls itself");
   SymVarMap sizes;
   Frame inner{.sizes = &sizes};
   if (call.args.size() != callee.params.size()) return Fail("a call with other parameters");
+  std::vector<const Term*> args;
   for (uint32_t i = 0; i < call.args.size(); ++i) {
     Value value = Encode(call.args[i], frame);
     if (!obstacle_.empty()) return value;
     if (!Bind(callee.params[i]->type, value, sizes)) return Fail("the sizes of a called function are not known");
+    args.push_back(Close(value));
     inner.values[callee.params[i]] = std::move(value);
   }
-  for (const Var* param : callee.params) {
-    if (!HasSizes(param->type, sizes)) return Fail("the sizes of a called function are not known");
+  std::pair key(&callee, std::move(args));
+  auto known = known_calls_.find(key);
+  if (known == known_calls_.end()) {
+    for (const Var* param : callee.params) {
+      if (!HasSizes(param->type, sizes)) return Fail("the sizes of a called function are not known");
+    }
+    if (++num_inlined_ > kMostInlined) return Fail("it calls too many functions");
+    FailureSet outside = std::exchange(failures_, {});
+    for (const Var* param : callee.params) Check(param->type, *inner.values.Find(param), inner);
+    const size_t num_effects = effects_.size();
+    inlined_.push_back(&var);
+    Value result = EncodeBody(callee, inner);
+    inlined_.pop_back();
+    FailureSet inside = std::exchange(failures_, std::move(outside));
+    if (!obstacle_.empty() || effects_.size() != num_effects) {
+      failures_.AddAll(inside);
+      return result;
+    }
+    known = known_calls_.emplace(std::move(key), Inlined{std::move(result), std::move(inside)}).first;
   }
-  inlined_.push_back(&var);
-  Value result = EncodeBody(callee, inner);
-  inlined_.pop_back();
-  return result;
+  failures_.AddAll(known->second.failures);
+  return known->second.result;
 }
 
 }  // namespace iropt::proof

@@ -1,6 +1,7 @@
 // What a function of a module computes, as terms of its parameters.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -8,6 +9,7 @@
 
 #include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/ir/module.h"
+#include "semantics/proof/failures.h"
 #include "semantics/proof/op_encoder.h"
 
 namespace iropt::proof {
@@ -26,7 +28,8 @@ class FunctionEncoder {
   struct Outcome {
     const Term* result = nullptr;
     std::vector<const Term*> effects = {};  // in their order
-    std::string obstacle = {};              // why there is no result
+    FailureSet failures = {};
+    std::string obstacle = {};  // why there is no result
   };
 
   FunctionEncoder(const Module& module, TermBuilder& terms, FunctionNames& names, NetworkMode mode)
@@ -51,6 +54,7 @@ class FunctionEncoder {
   Value Encode(const Expr* expr, Frame& frame);
   Value EncodeSeq(const SeqExpr& seq, Frame& frame);
   Value EncodeIf(const If& branch, Frame& frame);
+  Value EncodeBranch(const Expr* branch, const Term* condition, std::string text, Frame& frame);
   Value EncodeConstant(const Constant& constant);
   Value EncodeMatchCast(const MatchCast& cast, Frame& frame);
   Value EncodeCall(const Call& call, Frame& frame);
@@ -60,6 +64,8 @@ class FunctionEncoder {
   Value EncodeInlined(const Function& callee, const GlobalVar& var, const Call& call, Frame& frame);
   // Finds the values of the symbolic variables of a callee.
   bool Bind(const Type* type, const Value& value, SymVarMap& sizes);
+  // The value has to be of the type: what is not known may fail.
+  void Check(const Type* type, const Value& value, Frame& frame);
   // The result of a call of which nothing is known but that equal operands give equal results.
   Value Unknown(const Call& call, const Op* op, std::string text, const std::vector<Value>& args, Frame& frame);
   Value OfArray(const std::shared_ptr<const NDArray>& array);
@@ -81,7 +87,15 @@ class FunctionEncoder {
   FunctionNames& names_;
   NetworkMode mode_;
   std::vector<const Term*> effects_;
+  FailureSet failures_;
   std::vector<const GlobalVar*> inlined_;
+  // What calls of functions without effects make of their arguments, and how often functions were looked into.
+  struct Inlined {
+    Value result;
+    FailureSet failures;
+  };
+  std::map<std::pair<const Function*, std::vector<const Term*>>, Inlined> known_calls_;
+  size_t num_inlined_ = 0;
   std::string obstacle_;
 };
 

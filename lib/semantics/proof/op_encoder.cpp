@@ -221,6 +221,9 @@ std::optional<Value> OpEncoder::Concat(const OpCall& call) {
   const PrimExpr* begin = indices_.Int(0);
   for (const Value& part : parts.fields) {
     if (!part.is_tensor() || part.dims.size() != call.dims.size()) return std::nullopt;
+    Dims others = call.dims;
+    others[at] = part.dims[at];
+    if (!SameDims(part.dims, others)) return std::nullopt;
     begins.push_back(begin);
     begin = indices_.Simplify(Add(begin, part.dims[at]));
   }

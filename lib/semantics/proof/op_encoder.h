@@ -33,6 +33,8 @@ class OpEncoder {
   }
   // The indices of an element of a tensor of these dimensions.
   Dims Places(const Dims& dims);
+  // An operand that is a number of the host, or a tensor that is broadcast; null if it is not known whether it is.
+  const Term* Operand(const Value& operand, const Dims& dims);
 
  private:
   using Result = std::optional<Value>;
@@ -59,8 +61,6 @@ class OpEncoder {
 
   // The element of an operand that is broadcast to these dimensions; null if it is not known whether it is.
   const Term* Broadcast(const Value& operand, const Dims& dims);
-  // An operand that is a number of the host, or a tensor.
-  const Term* Operand(const Value& operand, const Dims& dims);
   const Term* At(const Value& tensor, const Dims& places) { return terms_.At(tensor.term, tensor.dims, places); }
   // A product of elements that is summed in this dtype.
   const Term* Product(const Term* a, const Term* b, DataType dtype);

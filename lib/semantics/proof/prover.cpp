@@ -1,5 +1,7 @@
 #include "semantics/proof/prover.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -85,6 +87,13 @@ Proof ProveFunctions(const Module& before, const Function& a, const Module& afte
   for (size_t i = 0; i < left.effects.size(); ++i)
     is_equal = is_equal && comparison.IsEqual(left.effects[i], right.effects[i]);
   is_equal = is_equal && comparison.IsEqual(left.result, right.result);
+  if (is_equal && !terms.is_full()) {
+    if (const Failure* failure = FindOtherFailure(right.failures, left.failures, comparison)) {
+      return {.reason = fmt::format("it may fail where it did not: {}", Describe(failure->term)),
+              .num_terms = terms.store().size(),
+              .num_queries = comparison.num_queries()};
+    }
+  }
   if (terms.is_full()) return {.reason = "its terms are too long", .num_terms = terms.store().size()};
   return {.is_proved = is_equal,
           .reason = is_equal ? std::string() : comparison.difference(),

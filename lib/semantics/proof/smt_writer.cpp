@@ -97,7 +97,8 @@ std::string SmtWriter::Form(const Term* term) {
       const std::string condition = Unknown(DataType::Bool(), term->indices[0]);
       return Choose(condition, Write(term->args[0]), Write(term->args[1]));
     }
-    case TermKind::kApply: return Apply(term);
+    // That an operator fails is not its value.
+    case TermKind::kApply: return term->text.empty() ? Apply(term) : Unknown(term->dtype, term);
     default: return Unknown(term->dtype, term);
   }
 }

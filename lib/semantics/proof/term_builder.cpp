@@ -196,7 +196,15 @@ const Term* TermBuilder::SubstituteIn(const Term* term, const SymVarMap& map,
       case TermKind::kIndex: result = Index(indices[0]); break;
       case TermKind::kRead: result = Read(args[0], std::move(indices)); break;
       case TermKind::kSelect: result = Select(indices[0], args[0], args[1]); break;
-      default: result = Apply(term->op, term->attrs, std::move(args), term->dtype); break;
+      default:
+        if (term->text.empty()) {
+          result = Apply(term->op, term->attrs, std::move(args), term->dtype);
+        } else {
+          Term other = *term;
+          other.args = std::move(args);
+          result = Keep(std::move(other));
+        }
+        break;
     }
   }
   done[term] = result;

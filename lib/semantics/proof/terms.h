@@ -50,7 +50,7 @@ struct Term {
   // The value of a kIndex, the indices of a kRead, the condition of a kSelect, the dimensions of a kLambda, a kShape
   // and a kReduce, for the last followed by those of its reduction.
   Dims indices = {};
-  std::string text = {};
+  std::string text = {};  // of a kApply: it is not the value of the operator, and no law makes it another one
 
   uint32_t id = 0;
   uint64_t hash = 0;

@@ -115,6 +115,8 @@ std::optional<Value> OpEncoder::Conv(const OpCall& call) {
   Dims places(x.dims.size());
   Dims kernel_places(x.dims.size());
   Dims reduced{kernel_dim('I')};
+  const PrimExpr* channels = Mul(reduced[0], indices_.Int(attrs.groups()));
+  if (!indices_.IsEqual(x.dims[layout.find('C')], channels)) return std::nullopt;
   const PrimExpr* channel = indices_.Reduction(0, reduced[0]);
   kernel_places[attrs.kernel_layout().find('O')] = out('C');
   kernel_places[attrs.kernel_layout().find('I')] = channel;

@@ -1,0 +1,185 @@
+#include "semantics/proof/failures.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "iropt/infer/axes.h"
+#include "iropt/ir/element.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/statistical.h"
+
+namespace iropt::proof {
+
+namespace {
+
+bool IsWholeNumber(DataType dtype) { return dtype.is_integer() && !dtype.is_bool(); }
+
+// Operators of integers whose results are not defined for every second operand.
+bool IsPartial(OpId op) {
+  switch (op) {
+    case op::kDivide:
+    case op::kFloorDivide:
+    case op::kMod:
+    case op::kFloorMod:
+    case op::kLeftShift:
+    case op::kRightShift:
+    case op::kPower: return true;
+    default: return false;
+  }
+}
+
+// Returns whether the result is defined with this second operand, whatever the first one is.
+bool IsDefined(OpId op, double operand, DataType dtype) {
+  if (op == op::kPower) return operand >= 0;
+  if (op == op::kLeftShift || op == op::kRightShift) return operand >= 0 && operand < dtype.bits;
+  return operand > 0;
+}
+
+bool IsAlwaysDefined(const OpCall& call, TermBuilder& terms) {
+  const Value& operand = call.args[1];
+  if (const auto number = terms.ValueOf(operand.term)) return IsDefined(call.op, *number, call.dtype);
+  if (!operand.array) return false;
+  bool is_defined = true;
+  DispatchElement(operand.array->dtype(), [&]<class T>(std::type_identity<T>) {
+    for (const T& element : operand.array->As<T>())
+      is_defined = is_defined && IsDefined(call.op, static_cast<double>(Element<T>::Load(element)), call.dtype);
+  });
+  return is_defined;
+}
+
+// Some element of these dimensions.
+class SomeElement {
+ public:
+  SomeElement(const Dims& dims, TermBuilder& terms) : dims_(dims), terms_(terms) {
+    for (size_t i = 0; i < dims.size(); ++i) places_.push_back(terms.indices().Reduction(i, dims[i]));
+  }
+
+  // Of operands that are elements of these dimensions: no law makes them other ones.
+  const Term* Of(const OpCall& call, std::vector<const Term*> operands) {
+    const Term* element = terms_.Make({.kind = TermKind::kApply,
+                                       .dtype = DataType::Bool(),
+                                       .op = call.op,
+                                       .args = std::move(operands),
+                                       .text = "fails for " + call.dtype.ToString()});
+    return terms_.Reduce(op::kMin, dims_, terms_.At(element, dims_, places_));
+  }
+
+ private:
+  const Dims& dims_;
+  TermBuilder& terms_;
+  Dims places_;
+};
+
+const Term* Sizes(Dims sizes, std::string text, TermBuilder& terms) {
+  return terms.Make({.kind = TermKind::kShape, .indices = std::move(sizes), .text = std::move(text)});
+}
+
+const PrimExpr* NumElements(const Dims& dims, IndexSpace& indices) {
+  const PrimExpr* product = indices.Int(1);
+  for (const PrimExpr* dim : dims) product = indices.make().Mul(product, dim);
+  return indices.Simplify(product);
+}
+
+// A greatest or least element of nothing.
+void AddEmptyReductions(const OpCall& call, TermBuilder& terms, std::vector<const Term*>& failures) {
+  const Dims& dims = call.args[0].dims;
+  std::vector<bool> is_reduced(dims.size(), true);
+  if (const auto given = StatisticalAttrs(call.attrs).axis()) {
+    const auto axes = NormalizeAxes(given->vector(), static_cast<int64_t>(dims.size()));
+    is_reduced.assign(dims.size(), !axes.ok());
+    if (axes.ok()) {
+      for (const int64_t axis : *axes) is_reduced[static_cast<size_t>(axis)] = true;
+    }
+  }
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t* number = arith::AsInt(dims[i]);
+    if (is_reduced[i] && (number == nullptr || *number == 0)) failures.push_back(Sizes({dims[i]}, "empty", terms));
+  }
+}
+
+// A value that the dtype does not hold.
+void AddConversion(const OpCall& call, const Value& from, const Term* to, TermBuilder& terms,
+                   std::vector<const Term*>& failures) {
+  const bool may_fail = from.dtype().is_floating() && IsWholeNumber(call.dtype);
+  // A conversion that vanishes is one of values that the dtype holds.
+  if (may_fail && to->kind == TermKind::kApply && to->op == op::kAstype)
+    failures.push_back(SomeElement(from.dims, terms).Of(call, {from.term}));
+}
+
+}  // namespace
+
+void FailureSet::Add(Failure failure) {
+  if (known_.insert(failure).second) all_.push_back(std::move(failure));
+}
+
+void FailureSet::AddAll(const FailureSet& part) {
+  for (const Failure& failure : part.all_) {
+    std::vector<const Term*> path = path_;
+    path.insert(path.end(), failure.path.begin(), failure.path.end());
+    Add({failure.term, std::move(path)});
+  }
+}
+
+std::vector<const Term*> FailuresOf(const OpCall& call, const Value& result, TermBuilder& terms) {
+  std::vector<const Term*> failures;
+  if (IsPartial(call.op) && IsWholeNumber(call.dtype) && !IsAlwaysDefined(call, terms)) {
+    OpEncoder ops(terms);
+    const Term* a = ops.Operand(call.args[0], call.dims);
+    const Term* b = ops.Operand(call.args[1], call.dims);
+    failures.push_back(SomeElement(call.dims, terms).Of(call, {a, b}));
+  }
+  IndexSpace& indices = terms.indices();
+  switch (call.op) {
+    case op::kAstype: AddConversion(call, call.args[0], result.term, terms, failures); break;
+    case op::kFull:
+    case op::kFullLike: AddConversion(call, call.args[1], result.term, terms, failures); [[fallthrough]];
+    case op::kOnes:
+    case op::kZeros:
+      for (const PrimExpr* dim : call.dims) {
+        const auto fits = indices.Decide(indices.make().Binary(NodeKind::kGE, dim, indices.Int(0)));
+        if (fits != true) failures.push_back(Sizes({dim}, "negative", terms));
+      }
+      break;
+    case op::kReshape:
+    case op::kExpandDims:
+    case op::kSqueeze:
+    case op::kFlatten:
+    case op::kNnBatchFlatten: {
+      const PrimExpr* from = NumElements(call.args[0].dims, indices);
+      const PrimExpr* to = NumElements(call.dims, indices);
+      if (!indices.IsEqual(from, to)) failures.push_back(Sizes({from, to}, "reshape", terms));
+      break;
+    }
+    case op::kMax:
+    case op::kMin: AddEmptyReductions(call, terms, failures); break;
+    default: break;
+  }
+  return failures;
+}
+
+const Failure* FindOtherFailure(const FailureSet& set, const FailureSet& other, Comparison& comparison) {
+  const auto is_same = [&](const Term* a, const Term* b) {
+    return a == b || (a->kind == b->kind && a->op == b->op && a->text == b->text && comparison.IsEqual(a, b));
+  };
+  for (const Failure& failure : set.all()) {
+    const auto covers = [&](const Failure& known) {
+      const auto has_condition = [&](const Term* condition) {
+        return std::ranges::any_of(failure.path, [&](const Term* own) { return is_same(condition, own); });
+      };
+      return std::ranges::all_of(known.path, has_condition) && is_same(known.term, failure.term);
+    };
+    if (!std::ranges::any_of(other.all(), [&](const Failure& known) { return known == failure; }) &&
+        !std::ranges::any_of(other.all(), covers))
+      return &failure;
+  }
+  return nullptr;
+}
+
+}  // namespace iropt::proof
