@@ -17,11 +17,9 @@ namespace iropt::proof {
 namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 23;
-// By how much constants may differ that count as the same where floats are real numbers: what is relative to the
-// element, and to the greatest one.
+// By how much constants may differ that count as the same in sums and products of real numbers, relative to the
+// element.
 constexpr double kRelative = 2e-6;
-constexpr double kOfGreatest = 1e-6;
-constexpr size_t kSamples = 16;
 
 std::vector<int64_t> StridesOf(const NDArray& array) {
   std::vector<int64_t> strides(array.shape().size());
@@ -56,27 +54,14 @@ std::shared_ptr<const NDArray> Rearranged(const NDArray& array, const std::vecto
 
 template <class T>
 bool AreNear(std::span<const T> a, std::span<const T> b) {
-  double greatest = 0;
-  const size_t step = std::max<size_t>(a.size() / kSamples, 1);
-  const auto is_near = [&](size_t i, double allowed) {
-    const auto x = static_cast<double>(Element<T>::Load(a[i]));
-    const auto y = static_cast<double>(Element<T>::Load(b[i]));
+  return std::ranges::equal(a, b, [](const T& left, const T& right) {
+    const auto x = static_cast<double>(Element<T>::Load(left));
+    const auto y = static_cast<double>(Element<T>::Load(right));
     if (x == y || (std::isnan(x) && std::isnan(y))) return true;
     // An infinity is near to nothing else.
     const double greater = std::max(std::abs(x), std::abs(y));
-    return std::isfinite(greater) && std::abs(x - y) <= kRelative * greater + allowed;
-  };
-  for (const T& element : a) {
-    const double x = std::abs(static_cast<double>(Element<T>::Load(element)));
-    if (std::isfinite(x)) greatest = std::max(greatest, x);
-  }
-  for (size_t i = 0; i < a.size(); i += step) {
-    if (!is_near(i, kOfGreatest * greatest)) return false;
-  }
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (!is_near(i, kOfGreatest * greatest)) return false;
-  }
-  return true;
+    return std::isfinite(greater) && std::abs(x - y) <= kRelative * greater;
+  });
 }
 
 }  // namespace
@@ -170,21 +155,26 @@ const Term* TermBuilder::FoldConstants(OpId op, const Attr* attrs, const std::ve
   return OfConstant(*tensor, std::move(vars));
 }
 
-const NDArray* TermBuilder::SameArray(const std::shared_ptr<const NDArray>& array) {
-  if (!laws_.reals || !array->dtype().is_floating()) return store_.Get(array);
-  uint64_t key = array->dtype().raw();
-  for (const int64_t dim : array->shape()) key = HashCombine(key, static_cast<uint64_t>(dim));
+const Term* TermBuilder::UpToRounding(const Term* constant) {
+  if (!laws_.reals || !constant->dtype.is_floating() || constant->kind != TermKind::kRead) return constant;
+  const NDArray& array = *constant->args[0]->array;
+  uint64_t key = array.dtype().raw();
+  for (const int64_t dim : array.shape()) key = HashCombine(key, static_cast<uint64_t>(dim));
   std::vector<std::shared_ptr<const NDArray>>& others = near_arrays_[key];
-  for (const auto& other : others) {
-    if (!std::ranges::equal(other->shape(), array->shape())) continue;
-    bool is_near = false;
-    DispatchElement(array->dtype(), [&]<class T>(std::type_identity<T>) {
-      if constexpr (std::is_floating_point_v<MathOf<T>>) is_near = AreNear(array->As<T>(), other->As<T>());
+  const auto is_near = [&](const std::shared_ptr<const NDArray>& other) {
+    bool result = false;
+    DispatchElement(array.dtype(), [&]<class T>(std::type_identity<T>) {
+      if constexpr (std::is_floating_point_v<MathOf<T>>) result = AreNear(array.As<T>(), other->As<T>());
     });
-    if (is_near) return other.get();
+    return result && std::ranges::equal(other->shape(), array.shape());
+  };
+  const auto found = std::ranges::find_if(others, is_near);
+  if (found == others.end()) {
+    others.push_back(array.shared_from_this());
+    return constant;
   }
-  others.push_back(array);
-  return array.get();
+  return Keep(
+      {.kind = TermKind::kRead, .dtype = constant->dtype, .args = {Array(*found)}, .indices = constant->indices});
 }
 
 // A constant that depends on no more than a sum, and is not much longer than those in it.

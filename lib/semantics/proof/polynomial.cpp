@@ -15,12 +15,12 @@ namespace {
 constexpr size_t kMostMonomials = 64;
 constexpr size_t kMostFactors = 32;
 
-// Coefficients that differ by rounding are the same.
+// Coefficients that differ by rounding are the same. A step of products adds no more than a product of float32 does.
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   int exponent = 0;
   const double mantissa = std::frexp(value, &exponent);
-  return std::ldexp(std::round(std::ldexp(mantissa, 20)), exponent - 20);
+  return std::ldexp(std::round(std::ldexp(mantissa, 22)), exponent - 22);
 }
 
 // The product of two constants; null if it could not be computed, or is infinite or 0 although neither is.
@@ -162,6 +162,7 @@ const Term* Polynomial::ToTerm(TermBuilder& terms) const {
     const Term* number = coefficient;
     if (const auto value = terms.ValueOf(number); value && dtype_.is_floating())
       number = terms.Number(dtype_, Rounded(*value));
+    number = terms.UpToRounding(number);
     bool is_one = terms.ValueOf(number) == 1.0;
     if (!is_one) {
       // Constants are kept inside of sums.

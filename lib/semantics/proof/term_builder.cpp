@@ -99,7 +99,7 @@ const Term* TermBuilder::UniformOf(const NDArray& array) {
 }
 
 const Term* TermBuilder::Array(const std::shared_ptr<const NDArray>& array) {
-  return store_.Get({.kind = TermKind::kArray, .dtype = array->dtype(), .array = SameArray(array)});
+  return store_.Get({.kind = TermKind::kArray, .dtype = array->dtype(), .array = store_.Get(array)});
 }
 
 const Term* TermBuilder::Lambda(const Dims& dims, const Term* body) {
@@ -241,14 +241,25 @@ const Term* TermBuilder::Reduce(OpId op, const Dims& reduced, const Term* body) 
   Dims dims;
   Dims inner;
   std::vector<bool> is_used(reduced.size());
+  std::vector<const PrimExpr*> names(reduced.size());
+  for (size_t i = 0; i < reduced.size() && laws_.IsOrdered(op, body->dtype); ++i) {
+    if (arith::IsInt(reduced[i], 1)) continue;
+    names[i] = indices_.Reduction(inner.size(), reduced[i]);
+    inner.push_back(reduced[i]);
+    is_used[i] = true;
+  }
   for (const PrimExpr* var : vars) {
     const IndexSpace::Place place = *indices_.PlaceOf(var);
-    Dims& extents = place.is_reduction ? inner : dims;
-    const PrimExpr* name =
-        place.is_reduction ? indices_.Reduction(inner.size(), place.extent) : indices_.Index(dims.size(), place.extent);
-    if (place.is_reduction) is_used[place.number] = true;
-    if (!place.is_reduction) places.push_back(var);
-    extents.push_back(place.extent);
+    const PrimExpr* name = place.is_reduction ? names[place.number] : indices_.Index(dims.size(), place.extent);
+    if (place.is_reduction && name == nullptr) {
+      name = indices_.Reduction(inner.size(), place.extent);
+      inner.push_back(place.extent);
+      is_used[place.number] = true;
+    }
+    if (!place.is_reduction) {
+      places.push_back(var);
+      dims.push_back(place.extent);
+    }
     if (name != var) map.Set(To<tir::Var>(var), name);
   }
   for (size_t i = 0; i < reduced.size(); ++i) {

@@ -22,6 +22,9 @@ struct Laws {
   bool finite = false;
   size_t max_terms = 400'000;
 
+  // Returns whether the order of the elements that are reduced matters: which one of a NaN and a number is the greater
+  // one depends on it.
+  bool IsOrdered(OpId op, DataType dtype) const;
   // Returns whether elements of the dtype form a ring: sums and products may be rearranged.
   bool AreRing(DataType dtype) const { return dtype.is_floating() ? reals : dtype.is_integer() && !dtype.is_bool(); }
 };
@@ -61,6 +64,8 @@ class TermBuilder {
   bool IsConstant(const Term* term) const;
   // What an operator makes of such; null if it cannot be computed.
   const Term* FoldConstants(OpId op, const Attr* attrs, const std::vector<const Term*>& args, DataType dtype);
+  // The same constant for those of a sum or a product that differ by rounding, if floats are real numbers.
+  const Term* UpToRounding(const Term* constant);
   // The product of a constant and a sum, as a sum; null if the term is not one, or it would become long.
   const Term* ScaleSum(const Term* term, const Term* constant);
 
@@ -83,8 +88,6 @@ class TermBuilder {
   // The element of the constant as one of a constant with these variables; null if it is one, or the indices are
   // others.
   const Term* ReadConstant(const NDArray& array, const Dims& indices);
-  // The first array that has the same elements, up to rounding if floats are real numbers.
-  const NDArray* SameArray(const std::shared_ptr<const NDArray>& array);
   bool IsNumber(const Term* term, double value) const;
   // The reduction in another form, if its body is a reduction, or a choice between ranges; null otherwise.
   const Term* RearrangeReduction(OpId op, const Dims& reduced, const Term* body);

@@ -145,12 +145,13 @@ const Term* MergeReductions(OpId op, const Dims& reduced, const Term* body, Term
   return terms.Reduce(op, all, terms.Substitute(inner.args[0], map));
 }
 
-// With two variables instead of one of which the body uses quotient and remainder; null if there is none.
-const Term* SplitVariable(OpId op, const Dims& reduced, const Term* body, TermBuilder& terms) {
+// With two variables instead of one of which the body uses quotient and remainder; null if there is none. The order of
+// elements stays if it is the last one.
+const Term* SplitVariable(OpId op, const Dims& reduced, const Term* body, bool is_ordered, TermBuilder& terms) {
   IndexSpace& indices = terms.indices();
   LookupSet<const Term*> seen;
   const std::optional<Bound> found = FindQuotient(body, indices, seen);
-  if (!found) return nullptr;
+  if (!found || (is_ordered && found->place + 1 != reduced.size())) return nullptr;
   Dims all = reduced;
   const int64_t extent = *arith::AsInt(reduced[found->place]);
   all[found->place] = indices.Int(extent / found->value);
@@ -275,9 +276,15 @@ const Term* TermBuilder::OfOneElement(OpId op, const Term* body) {
   return Apply(op::kAdd, nullptr, {Number(body->dtype, 0.0), body}, body->dtype);
 }
 
+bool Laws::IsOrdered(OpId op, DataType dtype) const {
+  const bool is_sum = op == op::kSum || op == op::kMean || op == op::kProd;
+  return !is_sum && dtype.is_floating() && !finite;
+}
+
 const Term* TermBuilder::RearrangeReduction(OpId op, const Dims& reduced, const Term* body) {
+  if (laws_.IsOrdered(op, body->dtype)) return SplitVariable(op, reduced, body, true, *this);
   if (const Term* merged = MergeReductions(op, reduced, body, *this)) return merged;
-  if (const Term* split = SplitVariable(op, reduced, body, *this)) return split;
+  if (const Term* split = SplitVariable(op, reduced, body, false, *this)) return split;
   return SplitRange(op, reduced, body, *this);
 }
 
