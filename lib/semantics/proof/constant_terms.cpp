@@ -17,10 +17,6 @@ namespace iropt::proof {
 namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 23;
-// By how much constants may differ that count as the same in sums and products of real numbers, relative to the
-// element.
-constexpr double kRelative = 2e-6;
-
 std::vector<int64_t> StridesOf(const NDArray& array) {
   std::vector<int64_t> strides(array.shape().size());
   int64_t stride = 1;
@@ -52,17 +48,8 @@ std::shared_ptr<const NDArray> Rearranged(const NDArray& array, const std::vecto
   return result;
 }
 
-template <class T>
-bool AreNear(std::span<const T> a, std::span<const T> b) {
-  return std::ranges::equal(a, b, [](const T& left, const T& right) {
-    const auto x = static_cast<double>(Element<T>::Load(left));
-    const auto y = static_cast<double>(Element<T>::Load(right));
-    if (x == y || (std::isnan(x) && std::isnan(y))) return true;
-    // An infinity is near to nothing else.
-    const double greater = std::max(std::abs(x), std::abs(y));
-    return std::isfinite(greater) && std::abs(x - y) <= kRelative * greater;
-  });
-}
+// Returns whether errors of the operands add up to those of the result.
+bool IsSumOrProduct(OpId op) { return op == op::kAdd || op == op::kSubtract || op == op::kMultiply; }
 
 }  // namespace
 
@@ -112,7 +99,10 @@ const Term* TermBuilder::ReadConstant(const NDArray& array, const Dims& indices)
     shape.push_back(array.shape()[axis]);
     steps.push_back(strides[axis]);
   }
-  return OfConstant(Rearranged(array, shape, steps, offset), std::move(sorted));
+  const std::shared_ptr<const NDArray> result = Rearranged(array, shape, steps, offset);
+  if (array.dtype().is_floating())
+    near_.SetMagnitudes(store_.Get(result), Rearranged(*near_.MagnitudesOf(array), shape, steps, offset));
+  return OfConstant(result, std::move(sorted));
 }
 
 const Term* TermBuilder::FoldConstants(OpId op, const Attr* attrs, const std::vector<const Term*>& args,
@@ -135,6 +125,7 @@ const Term* TermBuilder::FoldConstants(OpId op, const Attr* attrs, const std::ve
     if (!extent || __builtin_mul_overflow(size, *extent, &size) || size > kMostElements) return nullptr;
   }
   std::vector<HostValue> values;
+  std::vector<HostValue> magnitudes;
   for (const Term* arg : args) {
     std::vector<int64_t> shape;
     for (const PrimExpr* var : vars) {
@@ -143,38 +134,31 @@ const Term* TermBuilder::FoldConstants(OpId op, const Attr* attrs, const std::ve
     }
     if (arg->kind == TermKind::kNumber) {
       values.emplace_back(iropt::Tensor(Filled(*arg, shape)));
+      magnitudes.emplace_back(near_.MagnitudesOf(*Filled(*arg, shape)));
     } else {
       const NDArray* array = arg->args[0]->array;
       values.emplace_back(
           iropt::Tensor(NDArray::View(array->dtype(), shape, array->data(), array->shared_from_this())));
+      const std::shared_ptr<const NDArray> own = near_.MagnitudesOf(*array);
+      magnitudes.emplace_back(iropt::Tensor(NDArray::View(own->dtype(), shape, own->data(), own)));
     }
   }
   const Result<HostValue> result = EvalOp(OpInfoOf(op), attrs, values);
   const auto* tensor = result.ok() ? std::get_if<iropt::Tensor>(&result->state) : nullptr;
   if (!tensor || (*tensor)->dtype() != dtype || (*tensor)->num_elements() != size) return nullptr;
+  if (dtype.is_floating() && IsSumOrProduct(op)) {
+    const OpId of_magnitudes = op == op::kMultiply ? op : op::kAdd;
+    const Result<HostValue> errors = EvalOp(OpInfoOf(of_magnitudes), nullptr, magnitudes);
+    const auto* found = errors.ok() ? std::get_if<iropt::Tensor>(&errors->state) : nullptr;
+    if (found) near_.SetMagnitudes(store_.Get(*tensor), *found);
+  }
   return OfConstant(*tensor, std::move(vars));
 }
 
 const Term* TermBuilder::UpToRounding(const Term* constant) {
   if (!laws_.reals || !constant->dtype.is_floating() || constant->kind != TermKind::kRead) return constant;
-  const NDArray& array = *constant->args[0]->array;
-  uint64_t key = array.dtype().raw();
-  for (const int64_t dim : array.shape()) key = HashCombine(key, static_cast<uint64_t>(dim));
-  std::vector<std::shared_ptr<const NDArray>>& others = near_arrays_[key];
-  const auto is_near = [&](const std::shared_ptr<const NDArray>& other) {
-    bool result = false;
-    DispatchElement(array.dtype(), [&]<class T>(std::type_identity<T>) {
-      if constexpr (std::is_floating_point_v<MathOf<T>>) result = AreNear(array.As<T>(), other->As<T>());
-    });
-    return result && std::ranges::equal(other->shape(), array.shape());
-  };
-  const auto found = std::ranges::find_if(others, is_near);
-  if (found == others.end()) {
-    others.push_back(array.shared_from_this());
-    return constant;
-  }
-  return Keep(
-      {.kind = TermKind::kRead, .dtype = constant->dtype, .args = {Array(*found)}, .indices = constant->indices});
+  const std::shared_ptr<const NDArray> near = near_.Find(*constant->args[0]->array);
+  return Keep({.kind = TermKind::kRead, .dtype = constant->dtype, .args = {Array(near)}, .indices = constant->indices});
 }
 
 // A constant that depends on no more than a sum, and is not much longer than those in it.

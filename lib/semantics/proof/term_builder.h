@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "semantics/proof/index_space.h"
+#include "semantics/proof/near_constants.h"
 #include "semantics/proof/terms.h"
 
 namespace iropt::proof {
@@ -102,7 +103,7 @@ class TermBuilder {
   const Laws laws_;
   IndexSpace indices_;
   TermStore store_;
-  LookupMap<uint64_t, std::vector<std::shared_ptr<const NDArray>>> near_arrays_;  // by dtype and shape
+  NearConstants near_;
 };
 
 }  // namespace iropt::proof
