@@ -14,6 +14,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_groups.h"
+#include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/call.h"
 #include "iropt/op/ops/call_packed.h"
@@ -367,6 +368,9 @@ std::optional<Value> FunctionEncoder::EvaluateConstants(const OpCall& call) {
   const Result<HostValue> result = EvalOp(info, call.attrs, values, {.max_bytes = kMostBytes, .max_work = kMostWork});
   const auto* tensor = result.ok() ? std::get_if<iropt::Tensor>(&result->state) : nullptr;
   if (tensor == nullptr) return std::nullopt;
+  // As terms, sums keep how great their errors may be.
+  const bool is_sum = call.op == op::kAdd || call.op == op::kSubtract;
+  if (is_sum && terms_.laws().reals && (*tensor)->dtype().is_floating()) return std::nullopt;
   return OfArray(*tensor);
 }
 
