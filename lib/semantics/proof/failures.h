@@ -1,9 +1,9 @@
 // The failures of a function: operators that are not defined for all operands, and sizes that have to be equal.
 #pragma once
 
-#include <compare>
 #include <set>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "semantics/proof/comparison.h"
@@ -15,7 +15,10 @@ namespace iropt::proof {
 struct Failure {
   const Term* term;
   std::vector<const Term*> path;
-  auto operator<=>(const Failure&) const = default;
+  friend bool operator==(const Failure&, const Failure&) = default;
+  friend bool operator<(const Failure& a, const Failure& b) {
+    return std::tie(a.term, a.path) < std::tie(b.term, b.path);
+  }
 };
 
 // Each failure once, in the order in which they were found.
