@@ -108,9 +108,10 @@ void AddEmptyReductions(const OpCall& call, TermBuilder& terms, std::vector<cons
 void AddConversion(const OpCall& call, const Value& from, const Term* to, TermBuilder& terms,
                    std::vector<const Term*>& failures) {
   const bool may_fail = from.dtype().is_floating() && IsWholeNumber(call.dtype);
-  // A conversion that vanishes is one of values that the dtype holds.
+  // A conversion that vanishes is one of values that the dtype holds; conversions before it that keep all values do not
+  // count.
   if (may_fail && to->kind == TermKind::kApply && to->op == op::kAstype)
-    failures.push_back(SomeElement(from.dims, terms).Of(call, {from.term}));
+    failures.push_back(SomeElement(from.dims, terms).Of(call, {to->args[0]}));
 }
 
 }  // namespace
