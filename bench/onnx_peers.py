@@ -31,7 +31,7 @@ import(url.pathToFileURL(path.join(folder, "onnxsim", "index.mjs")).href)
 
 
 def save(g, path, inputs, output):
-    g.save(path, [(name, TensorProto.FLOAT, shape) for name, shape in inputs], output)
+    g.save(path, [(name, TensorProto.FLOAT, shape) for name, shape in inputs], [output])
 
 
 def state_output(path, shape=None):
@@ -41,7 +41,7 @@ def state_output(path, shape=None):
     if shape is None:
         output.CopyFrom(big.onnx.shape_inference.infer_shapes(model).graph.output[0])
     else:
-        output.CopyFrom(big.helper.make_tensor_value_info(output.name, TensorProto.FLOAT, shape))
+        output.CopyFrom(big.onnx.helper.make_tensor_value_info(output.name, TensorProto.FLOAT, shape))
     big.onnx.save(model, path)
 
 

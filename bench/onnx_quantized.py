@@ -85,12 +85,12 @@ class Quantizer(big.Graph):
         return self.dequantize(self.quantize(x, parameters), parameters)
 
     def write(self, path, inputs, output):
-        values = [big.helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
-        result = big.helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
-        graph = big.helper.make_graph(self.nodes, "quantized", values, [result], self.initializers)
-        opsets = [big.helper.make_opsetid(domain, version) for domain, version in self.opsets.items()]
+        values = [big.onnx.helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
+        result = big.onnx.helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
+        graph = big.onnx.helper.make_graph(self.nodes, "quantized", values, [result], self.initializers)
+        opsets = [big.onnx.helper.make_opsetid(domain, version) for domain, version in self.opsets.items()]
         with open(path, "wb") as file:
-            file.write(big.helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString())
+            file.write(big.onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString())
 
 
 IMAGE = [("image", TensorProto.FLOAT, [1, 3, 160, 160])]
@@ -156,7 +156,7 @@ def mobile_qoperator(path):
 def dynamic(g, x):
     """The integers, the scale and the zero point of the tensor, measured in the run."""
     names = [f"{kind}{len(g.nodes)}" for kind in ("integers", "scale", "zero")]
-    g.nodes.append(big.helper.make_node("DynamicQuantizeLinear", [x], names))
+    g.nodes.append(big.onnx.helper.make_node("DynamicQuantizeLinear", [x], names))
     return names
 
 

@@ -107,14 +107,20 @@ class GrowthTest(unittest.TestCase):
 
 
 class OnnxTest(unittest.TestCase):
-    def test_models(self):
-        python = "/usr/bin/python3"
-        if subprocess.run([python, "-c", "import onnx"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+    def setUp(self):
+        if subprocess.run(["/usr/bin/python3", "-c", "import onnx"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
             self.skipTest("Python's onnx is not installed")
+
+    def test_models(self):
         out = run("onnx.py", "--ir-opt", IR_OPT, "--layers", "1", "--repeat", "1")
         # The shapes of the heads are known, and nothing of the weights is read; the batch norms are gone.
         self.assertRegex(out, r"decoder +ir-opt -O3 +[0-9.]+ s +[0-9]+ MB   nodes 63 -> 44\n")
         self.assertRegex(out, r"resnet50 +ir-opt -O3 +[0-9.]+ s +[0-9]+ MB   nodes 175 -> 121\n")
+
+    def test_peers(self):
+        out = run("onnx_peers.py", "--ir-opt", IR_OPT, "--repeat", "1", "--only", "mobile,encoder")
+        self.assertRegex(out, r"mobile +25 \| +17 +[0-9.]+ s")
+        self.assertRegex(out, r"encoder +289 \| +124 +[0-9.]+ s")
 
 
 if __name__ == "__main__":
