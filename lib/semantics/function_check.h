@@ -19,7 +19,7 @@
 
 namespace iropt {
 
-// The beginning of CheckResult::not_compared where there is no input on which the function runs.
+// The beginning of CheckResult::not_compared for a function that runs on none of the inputs.
 inline constexpr std::string_view kFailsOnAllInputs = "it fails on all inputs";
 
 // Changes that the passes between two modules may make.

@@ -19,6 +19,7 @@
 #include "iropt/ir/relax/builder.h"
 #include "iropt/op/op.h"
 #include "iropt/text/script/vocabulary.h"
+#include "make_node.h"
 #include "module.h"
 #include "node.h"
 #include "tensor.h"
@@ -100,12 +101,11 @@ class Arguments {
 py::object CallOp(std::span<PyObject* const> given) {
   Build build;
   const std::string_view name = TextOf(given[0]);
-  const OpInfo* op = FindOp(name);
-  if (op == nullptr) throw py::key_error(fmt::format("there is no operator '{}'", name));
+  const OpInfo& op = OpNamed(name);
   Arguments arguments(build);
   arguments.ConvertAll(given[1], given[2]);
   Log log(build.session().sources());
-  const Call* call = BuildOpCall(*op, arguments.positional, arguments.keywords, {}, build.workspace(), log.engine());
+  const Call* call = BuildOpCall(op, arguments.positional, arguments.keywords, {}, build.workspace(), log.engine());
   if (call == nullptr) log.Throw(iropt::Error{ErrorCode::IllFormed, {}});
   return ToPython(build.Made(call));
 }

@@ -299,11 +299,7 @@ const Node* MakePrimVar(NodeKind kind, const Values& values) {
   return build.workspace().NewPrimVar(values.Text("name"), dtype, info);
 }
 
-const Node* MakeOp(const std::string& name) {
-  const OpInfo* info = FindOp(name);
-  if (info == nullptr) throw py::key_error(fmt::format("there is no operator '{}'", name));
-  return info->op;
-}
+const Node* MakeOp(const std::string& name) { return OpNamed(name).op; }
 
 const Node* MakeShape(const Values& values) {
   const std::vector<const PrimExpr*> dims = values.Dims("values");
@@ -429,6 +425,12 @@ py::object MakePrim(std::span<PyObject* const> given) {
 }
 
 }  // namespace
+
+const OpInfo& OpNamed(std::string_view name) {
+  const OpInfo* op = FindOp(name);
+  if (op == nullptr) throw py::key_error(fmt::format("unknown operator '{}'", name));
+  return *op;
+}
 
 void AddNodeMaking(py::module_& m) {
   AddFastFunction<&Make, 2>(m, "make");

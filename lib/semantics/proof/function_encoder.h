@@ -29,7 +29,7 @@ class FunctionEncoder {
     const Term* result = nullptr;
     std::vector<const Term*> effects = {};  // in their order
     FailureSet failures = {};
-    std::string obstacle = {};  // why there is no result
+    std::string obstacle = {};  // why the function has no encoding
   };
 
   FunctionEncoder(const Module& module, TermBuilder& terms, FunctionNames& names, NetworkMode mode)

@@ -84,7 +84,7 @@ struct FactorsOfDims {
 };
 
 // The dimension that makes both shapes have as many elements; null if it does not fit. Factors that both have cancel:
-// without elements there is no such dimension.
+// a tensor without elements does not say which dimension it is.
 const PrimExpr* MissingDim(std::span<const PrimExpr* const> from, std::span<const PrimExpr* const> to) {
   FactorsOfDims dividend;
   FactorsOfDims divisor;
