@@ -15,16 +15,10 @@ import subprocess
 import sys
 import tempfile
 
-# The folder of this script comes last: the package has its name.
-sys.path.append(sys.path.pop(0))
-try:
-    import numpy as np
-    import onnx
-    from onnx import TensorProto
-except ImportError:
-    if sys.executable == "/usr/bin/python3":
-        raise
-    os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+import with_onnx  # noqa: F401
+import numpy as np
+import onnx
+from onnx import TensorProto
 
 from onnx_graph import Graph
 from transformers import heads_of, rms_norm

@@ -18,18 +18,11 @@ import os
 import re
 import resource
 import subprocess
-import sys
 import tempfile
 
-# The folder of this script comes last: it has an onnx.py.
-sys.path.append(sys.path.pop(0))
-try:
-    import numpy as np
-    import onnx  # noqa: F401
-except ImportError:
-    if sys.executable == "/usr/bin/python3":
-        raise
-    os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+import with_onnx  # noqa: F401
+import numpy as np
+
 from models import HERE, run
 from transformers import MODELS
 
@@ -201,9 +194,8 @@ def measure(name, options, folder):
         cells = [min(loops), model.first["passes_ms"], model.first["compile_ms"]]
         if others:
             ratios.append(min(loops) / min(others))
-            cells.append(min(others))
-        cells = [f"{cell:.2f}" for cell in cells] + [f"{ratios[-1]:.2f}"] * bool(others)
-        print(f"| {name} | {threads} | {' | '.join(cells)} |", flush=True)
+            cells += [min(others), ratios[-1]]
+        print(f"| {name} | {threads} | {' | '.join(f'{cell:.2f}' for cell in cells)} |", flush=True)
     return ratios
 
 

@@ -117,6 +117,11 @@ class OnnxTest(unittest.TestCase):
         self.assertRegex(out, r"decoder +ir-opt -O3 +[0-9.]+ s +[0-9]+ MB   nodes 63 -> 44\n")
         self.assertRegex(out, r"resnet50 +ir-opt -O3 +[0-9.]+ s +[0-9]+ MB   nodes 175 -> 121\n")
 
+    def test_transformers(self):
+        out = run("run_transformers.py", "--ir-opt", IR_OPT, "--ir-run", os.path.join(os.path.dirname(IR_OPT), "ir-run"), "--small",
+                  "--models", "bert", "--repeat", "1", "--rounds", "1")
+        self.assertRegex(out, r"\| bert \| 1 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|\n")
+
     def test_peers(self):
         out = run("onnx_peers.py", "--ir-opt", IR_OPT, "--repeat", "1", "--only", "mobile,encoder")
         self.assertRegex(out, r"mobile +25 \| +17 +[0-9.]+ s")
