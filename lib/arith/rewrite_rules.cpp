@@ -4,6 +4,7 @@
 #include <bit>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "iropt/ir/structural.h"
 #include "iropt/support/check.h"
@@ -18,8 +19,10 @@ class RuleParser {
 
   // pattern { "|" pattern }
   void Alternatives() {
-    do rule_.patterns.push_back(Or());
-    while (Take("|"));
+    do {
+      const std::vector<uint16_t> orders = Orders(Or());
+      rule_.patterns.insert(rule_.patterns.end(), orders.begin(), orders.end());
+    } while (Take("|"));
     End();
   }
   uint16_t Single() {
@@ -52,7 +55,7 @@ class RuleParser {
     rule_.terms.push_back(term);
     return static_cast<uint16_t>(rule_.terms.size() - 1);
   }
-  uint16_t Make(NodeKind kind, std::initializer_list<uint16_t> children) {
+  uint16_t Make(NodeKind kind, std::span<const uint16_t> children) {
     RuleTerm term;
     term.tag = RuleTerm::Tag::kNode;
     term.kind = kind;
@@ -63,33 +66,68 @@ class RuleParser {
     return Add(term);
   }
 
+  // `either`: the operands may be exchanged.
+  uint16_t MakeOperation(NodeKind kind, std::span<const uint16_t> children, bool either) {
+    const uint16_t term = Make(kind, children);
+    if (either) either_order_.insert(term);
+    return term;
+  }
+  // The rest of `left` OPERATION ["~"] right.
+  uint16_t MakeInfix(NodeKind kind, uint16_t left, uint16_t (RuleParser::*operand)()) {
+    const bool either = Take("~");
+    const uint16_t children[] = {left, (this->*operand)()};
+    return MakeOperation(kind, children, either);
+  }
+
+  // The term with the operands of its operations in the orders that ~ allows. Those of the first operand vary fastest.
+  std::vector<uint16_t> Orders(uint16_t term) {
+    const RuleTerm node = rule_.terms[term];
+    if (node.tag != RuleTerm::Tag::kNode) return {term};
+    std::vector<std::vector<uint16_t>> choices = {{}};
+    for (int i = node.arity - 1; i >= 0; --i) {
+      std::vector<std::vector<uint16_t>> longer;
+      for (const std::vector<uint16_t>& chosen : choices) {
+        for (const uint16_t operand : Orders(node.child[static_cast<size_t>(i)])) {
+          longer.push_back({operand});
+          longer.back().insert(longer.back().end(), chosen.begin(), chosen.end());
+        }
+      }
+      choices = std::move(longer);
+    }
+    std::vector<uint16_t> orders;
+    for (const auto& operands : choices) orders.push_back(choices.size() == 1 ? term : Make(node.kind, operands));
+    if (!either_order_.contains(term)) return orders;
+    for (const auto& operands : choices) orders.push_back(Make(node.kind, std::array{operands[1], operands[0]}));
+    return orders;
+  }
+
   uint16_t Or() {
     uint16_t left = And();
-    while (Take("||")) left = Make(NodeKind::kOr, {left, And()});
+    while (Take("||")) left = MakeInfix(NodeKind::kOr, left, &RuleParser::And);
     return left;
   }
   uint16_t And() {
     uint16_t left = Comparison();
-    while (Take("&&")) left = Make(NodeKind::kAnd, {left, Comparison()});
+    while (Take("&&")) left = MakeInfix(NodeKind::kAnd, left, &RuleParser::Comparison);
     return left;
   }
   uint16_t Comparison() {
     const uint16_t left = Sum();
-    if (Take("==")) return Make(NodeKind::kEQ, {left, Sum()});
-    if (Take("!=")) return Make(NodeKind::kNE, {left, Sum()});
-    if (Take("<=")) return Make(NodeKind::kLE, {left, Sum()});
-    if (Take(">=")) return Make(NodeKind::kGE, {left, Sum()});
-    if (Take("<")) return Make(NodeKind::kLT, {left, Sum()});
-    if (Take(">")) return Make(NodeKind::kGT, {left, Sum()});
+    if (Take("==")) return MakeInfix(NodeKind::kEQ, left, &RuleParser::Sum);
+    if (Take("!=")) return MakeInfix(NodeKind::kNE, left, &RuleParser::Sum);
+    if (Take("<=")) return MakeInfix(NodeKind::kLE, left, &RuleParser::Sum);
+    if (Take(">=")) return MakeInfix(NodeKind::kGE, left, &RuleParser::Sum);
+    if (Take("<")) return MakeInfix(NodeKind::kLT, left, &RuleParser::Sum);
+    if (Take(">")) return MakeInfix(NodeKind::kGT, left, &RuleParser::Sum);
     return left;
   }
   uint16_t Sum() {
     uint16_t left = Product();
     for (;;) {
       if (Take("+"))
-        left = Make(NodeKind::kAdd, {left, Product()});
+        left = MakeInfix(NodeKind::kAdd, left, &RuleParser::Product);
       else if (Take("-"))
-        left = Make(NodeKind::kSub, {left, Product()});
+        left = MakeInfix(NodeKind::kSub, left, &RuleParser::Product);
       else
         return left;
     }
@@ -98,17 +136,17 @@ class RuleParser {
     uint16_t left = Unary();
     for (;;) {
       if (Take("*"))
-        left = Make(NodeKind::kMul, {left, Unary()});
+        left = MakeInfix(NodeKind::kMul, left, &RuleParser::Unary);
       else if (Take("//"))
-        left = Make(NodeKind::kFloorDiv, {left, Unary()});
+        left = MakeInfix(NodeKind::kFloorDiv, left, &RuleParser::Unary);
       else if (Take("%"))
-        left = Make(NodeKind::kFloorMod, {left, Unary()});
+        left = MakeInfix(NodeKind::kFloorMod, left, &RuleParser::Unary);
       else
         return left;
     }
   }
   uint16_t Unary() {
-    if (Take("!")) return Make(NodeKind::kNot, {Unary()});
+    if (Take("!")) return Make(NodeKind::kNot, std::array{Unary()});
     if (Take("(")) {
       const uint16_t inner = Or();
       IROPT_CHECK(Take(")"), "rewrite rule '{}': expected ')'", text_);
@@ -122,7 +160,8 @@ class RuleParser {
   }
   uint16_t Atom(std::string_view name) {
     IROPT_CHECK(!name.empty(), "rewrite rule '{}': expected a term", text_);
-    if (Take("(")) return FunctionCall(name);
+    const bool either = Take("~");
+    if (Take("(")) return FunctionCall(name, either);
     RuleTerm term;
     if (name == "true" || name == "false") {
       term.tag = RuleTerm::Tag::kBool;
@@ -145,7 +184,7 @@ class RuleParser {
     }
     IROPT_CHECK(false, "rewrite rule '{}': unknown variable '{}'", text_, name);
   }
-  uint16_t FunctionCall(std::string_view name) {
+  uint16_t FunctionCall(std::string_view name, bool either) {
     static const std::map<std::string_view, NodeKind> functions = {
         {"min", NodeKind::kMin},        {"max", NodeKind::kMax},       {"div", NodeKind::kDiv},
         {"mod", NodeKind::kMod},        {"select", NodeKind::kSelect}, {"ramp", NodeKind::kRamp},
@@ -153,18 +192,20 @@ class RuleParser {
     const auto it = functions.find(name);
     IROPT_CHECK(it != functions.end(), "rewrite rule '{}': unknown function '{}'", text_, name);
     std::array<uint16_t, 3> args{};
-    int n = 0;
-    do args[n++] = Or();
-    while (Take(","));
+    size_t n = 0;
+    do {
+      IROPT_CHECK(n < args.size(), "rewrite rule '{}': too many arguments", text_);
+      args[n++] = Or();
+    } while (Take(","));
     IROPT_CHECK(Take(")"), "rewrite rule '{}': expected ')'", text_);
-    if (n == 2) return Make(it->second, {args[0], args[1]});
-    IROPT_CHECK(n == 3, "rewrite rule '{}': wrong number of arguments", text_);
-    return Make(it->second, {args[0], args[1], args[2]});
+    IROPT_CHECK(n >= 2, "rewrite rule '{}': wrong number of arguments", text_);
+    return MakeOperation(it->second, std::span(args).first(n), either);
   }
 
   RewriteRule& rule_;
   std::string_view text_;
   size_t at_ = 0;
+  std::set<uint16_t> either_order_;  // operations with ~
 };
 
 // Selections and copies to lanes commute with any operation.
@@ -184,9 +225,10 @@ bool SelectsOperands(const RewriteRule& rule) {
   return copies || (selects && std::ranges::any_of(rule.terms, is_select));
 }
 
-RewriteRule ParseRule(RuleMode mode, std::string_view pattern, std::string_view result, std::string_view condition,
-                      VersionRange versions) {
+RewriteRule ParseRule(std::string_view name, RuleMode mode, std::string_view pattern, std::string_view result,
+                      std::string_view condition, VersionRange versions) {
   RewriteRule rule;
+  rule.name = name;
   rule.mode = mode;
   rule.versions = versions;
   rule.text = pattern;
@@ -228,8 +270,8 @@ struct RuleTable {
 
   RuleTable() {
     using enum TextVersion;
-#define IROPT_REWRITE(mode, pattern, result, condition, ...)                                                           \
-  rules.push_back(ParseRule(RuleMode::mode, pattern, result, condition, VersionRange{__VA_ARGS__}));
+#define IROPT_REWRITE(name, mode, pattern, result, condition, ...)                                                     \
+  rules.push_back(ParseRule(#name, RuleMode::mode, pattern, result, condition, VersionRange{__VA_ARGS__}));
 #include "rewrite_rules.def"
     NumberOperandKinds();
     for (const RewriteRule& rule : rules) {
@@ -265,7 +307,7 @@ struct RuleTable {
     }
     PatternIndex& index = indices[at];
     const size_t i = index.patterns.size();
-    IROPT_CHECK(i < RuleCandidates::kMaxPatterns, "too many rewrite rules with the root of '{}'", rule.text);
+    IROPT_CHECK(i < RuleCandidates::kMaxPatterns, "too many rewrite rules with the root of '{}'", rule.name);
     index.patterns.push_back(pattern);
     Insert(index.by_operands[static_cast<size_t>(RuleOperands::kIndices)], i);
     if (rule.any_dtype || rule.is_vector) Insert(index.by_operands[static_cast<size_t>(RuleOperands::kVectors)], i);

@@ -28,6 +28,7 @@ struct RuleTerm {
 enum class RuleMode : uint8_t { kOnce, kAgain };
 
 struct RewriteRule {
+  std::string_view name;
   std::vector<RuleTerm> terms;
   std::vector<uint16_t> patterns;  // roots of the alternatives
   uint16_t result = 0;
@@ -36,7 +37,7 @@ struct RewriteRule {
   VersionRange versions;   // of TVM that have the rule
   bool is_vector = false;  // the pattern has ramps or copies to lanes
   bool any_dtype = false;  // holds for floats, too: operands are only selected or copied
-  std::string_view text;   // the pattern as written
+  std::string_view text;   // the patterns as written
 };
 
 inline constexpr int kMaxRuleSlots = 16;

@@ -276,7 +276,7 @@ bool RuleSimplifier::Holds(const RewriteRule& rule, uint16_t index, const RuleMa
   const auto bound = EvalTerm(rule, term.child[1], match);
   if (!bound) return false;
   IROPT_CHECK(term.kind == NodeKind::kGE || term.kind == NodeKind::kLT, "condition of the rewrite rule '{}'",
-              rule.text);
+              rule.name);
   return term.kind == NodeKind::kGE ? analyzer_.CanProveGreaterEqual(a, *bound) : analyzer_.CanProveLess(a, *bound);
 }
 
@@ -303,7 +303,7 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
     if (rule.condition && !Holds(rule, *rule.condition, match, dtype)) continue;
     const PrimExpr* result = BuildTerm(rule, rule.result, match, dtype, make_);
     if (!result) continue;
-    IROPT_DEBUG(kRuleDebug, "{}", rule.text);
+    IROPT_DEBUG(kRuleDebug, "{}: {}", rule.name, rule.text);
     // A truth value stands for those of all lanes.
     if (result->dtype.is_scalar() && !e->dtype.is_scalar()) result = make_.Broadcast(result, make_.Lanes(e->dtype));
     return rule.mode == RuleMode::kAgain ? Again(result) : result;

@@ -228,12 +228,9 @@ Verdict Prove(const RewriteRule& rule, uint16_t pattern, const Options& options,
   return {Verdict::Kind::kProved};
 }
 
-// The rule as in a line of the file: "x // y", or "x // y (row 2)" of the second row with these patterns, and the
-// number of the alternative if there are several.
-std::string NameOf(const RewriteRule& rule, int row, size_t pattern) {
-  std::string name(rule.text);
-  if (row > 1) name += fmt::format(" (row {})", row);
-  return rule.patterns.size() == 1 ? name : fmt::format("{} [{}]", name, pattern + 1);
+// The rule as in a line of the file: its name, with the number of the alternative if there are several.
+std::string NameOf(const RewriteRule& rule, size_t pattern) {
+  return rule.patterns.size() == 1 ? std::string(rule.name) : fmt::format("{}[{}]", rule.name, pattern + 1);
 }
 
 std::optional<std::map<std::string, std::string>> ReadUnproven(const std::string& path) {
@@ -261,11 +258,9 @@ int Run(const Options& options) {
   size_t proved = 0;
   size_t failures = 0;
   size_t number = 0;
-  std::map<std::string_view, int> rows;
   for (const RewriteRule& rule : arith::AllRules()) {
-    const int row = ++rows[rule.text];
     for (size_t i = 0; i < rule.patterns.size(); ++i, ++number) {
-      const std::string name = NameOf(rule, row, i);
+      const std::string name = NameOf(rule, i);
       names.insert(name);
       if (name.find(options.only) == std::string::npos) continue;
       const Verdict verdict =

@@ -2,7 +2,9 @@
 #include "arith/rewrite_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <random>
+#include <set>
 
 #include "catch.h"
 #include "expr_eval.h"
@@ -124,7 +126,7 @@ class RuleChecker {
       if (!holds || !*holds) return false;
     }
     const auto right = EvalPattern(rule_.result, match, env);
-    INFO("rule " << rule_.text << Values(match, env));
+    INFO("rule " << rule_.name << ": " << rule_.text << Values(match, env));
     // A result may divide where the pattern did not only if it has the same divisors.
     failed_ = !right || *left != *right;
     CHECK(right.has_value());
@@ -169,9 +171,40 @@ TEST_CASE("every rewrite rule is an identity", "[arith]") {
   const IRContext::Scope scope(context);
   REQUIRE(AllRules().size() > 300);
   for (const RewriteRule& rule : AllRules()) {
-    INFO("rule " << rule.text);
+    INFO("rule " << rule.name << ": " << rule.text);
     // Conditions are rarely true of random numbers, but some attempt must have satisfied it.
     CHECK(RuleChecker(rule).Check(3000) > 0);
+  }
+}
+
+TEST_CASE("a rewrite rule is known by its name in each version", "[arith]") {
+  for (const TextVersion version : {TextVersion::kV0_18, TextVersion::kV0_27}) {
+    std::set<std::string_view> names;
+    for (const RewriteRule& rule : AllRules()) {
+      INFO("rule " << rule.name);
+      if (rule.versions.Has(version)) CHECK(names.insert(rule.name).second);
+    }
+  }
+}
+
+TEST_CASE("an operation with ~ matches its operands in either order", "[arith]") {
+  const auto rule = std::ranges::find(AllRules(), "add_product_to_factor", &RewriteRule::name);
+  REQUIRE(rule != AllRules().end());
+  REQUIRE(rule->text == "x *~ y +~ x");
+  IRContext context;
+  const IRContext::Scope scope(context);
+  const tir::Var* x = context.NewSymVar("x", DataType::Int(64));
+  const tir::Var* y = context.NewSymVar("y", DataType::Int(64));
+  const PrimBuilder make;
+  const auto add = [&](const PrimExpr* a, const PrimExpr* b) { return make.Node(NodeKind::kAdd, a, b); };
+  const auto mul = [&](const PrimExpr* a, const PrimExpr* b) { return make.Node(NodeKind::kMul, a, b); };
+  const std::array sums = {add(mul(x, y), x), add(mul(y, x), x), add(x, mul(x, y)), add(x, mul(y, x))};
+  REQUIRE(rule->patterns.size() == sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) {
+    for (size_t j = 0; j < sums.size(); ++j) {
+      RuleMatch match;
+      CHECK(MatchTerm(*rule, rule->patterns[i], sums[j], match) == (i == j));
+    }
   }
 }
 
@@ -206,7 +239,7 @@ TEST_CASE("every pattern that matches is a candidate, in the order of the table"
   for (const RewriteRule& rule : AllRules()) {
     for (const uint16_t pattern : rule.patterns) {
       if (rule.is_vector) continue;
-      INFO("rule " << rule.text);
+      INFO("rule " << rule.name << ": " << rule.text);
       const PrimExpr* instance = RuleChecker(rule).Instance(pattern);
       const Matches expected = AllMatches(instance);
       CHECK(MatchesOfCandidates(instance) == expected);
