@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -33,20 +34,21 @@ class Inverter {
  public:
   Inverter(const IndexMapAttr& map, List<const PrimExpr*> dims) : map_(map), dims_(dims) {}
 
-  std::optional<InverseIndexMap> Run() {
-    if (map_.params.size() != dims_.size()) return std::nullopt;
+  // Null if the results are not sums of digits.
+  const IndexMapAttr* Run() {
+    if (map_.params.size() != dims_.size()) return nullptr;
     for (uint32_t i = 0; i < map_.results.size(); ++i) {
-      if (!AddResult(map_.results[i], i)) return std::nullopt;
+      if (!AddResult(map_.results[i], i)) return nullptr;
       const DataType dtype = map_.results[i]->dtype;
       axes_.push_back(IRContext::Current().NewSymVar(fmt::format("axis{}", i), dtype));
     }
     std::vector<const PrimExpr*> positions;
     for (size_t i = 0; i < dims_.size(); ++i) {
       const PrimExpr* position = PositionOf(i);
-      if (!position) return std::nullopt;
+      if (!position) return nullptr;
       positions.push_back(position);
     }
-    return InverseIndexMap{IndexMapAttr::Get(axes_, positions), has_padding_};
+    return IndexMapAttr::Get(axes_, positions);
   }
 
  private:
@@ -148,11 +150,10 @@ class Inverter {
     return Covers(digits.back(), dims_[axis]) ? position : nullptr;
   }
 
-  // Returns whether the digits up to the highest one hold all positions, and notes padding.
+  // Returns whether the digits up to the highest one hold all positions.
   bool Covers(const Digit& last, const PrimExpr* dim) {
     const PrimExpr* covered = make_.Mul(last.extent, make_.Const(last.lower, last.extent->dtype));
     if (ProveEqual(covered, make_.Cast(covered->dtype, dim))) return true;
-    has_padding_ = true;
     const int64_t* size = AsInt(dim);
     const int64_t* enough = AsInt(covered);
     return last.is_highest || (size && enough && *size <= *enough);
@@ -163,12 +164,11 @@ class Inverter {
   const PrimBuilder make_;
   std::vector<Digit> digits_;
   std::vector<const tir::Var*> axes_;
-  bool has_padding_ = false;
 };
 
 // The inverse of a map whose results share the digits of the parameters in other ways, such as (i * 2 + j // 8) % 8.
-std::optional<InverseIndexMap> InvertBijection(const IndexMapAttr& map, List<const PrimExpr*> dims) {
-  if (map.params.size() != dims.size()) return std::nullopt;
+const IndexMapAttr* InvertBijection(const IndexMapAttr& map, List<const PrimExpr*> dims) {
+  if (map.params.size() != dims.size()) return nullptr;
   const PrimBuilder make;
   Analyzer analyzer(make);
   IterRanges iters;
@@ -179,27 +179,27 @@ std::optional<InverseIndexMap> InvertBijection(const IndexMapAttr& map, List<con
   // Positions that are not a result, such as that in front of i + 1, would be padding.
   const auto found = DetectIterMap(map.results.span(), iters, nullptr, {.level = IterMapLevel::kBijective}, analyzer);
   const auto is_dense = [](const IterMapIndex& index) { return IsInt(index.base, 0) && IsInt(index.scale, 1); };
-  if (!found || !std::ranges::all_of(found->indices, is_dense)) return std::nullopt;
+  if (!found || !std::ranges::all_of(found->indices, is_dense)) return nullptr;
   std::vector<const tir::Var*> axes;
   for (uint32_t i = 0; i < map.results.size(); ++i)
     axes.push_back(IRContext::Current().NewSymVar(fmt::format("axis{}", i), map.results[i]->dtype));
   const std::vector<const PrimExpr*> outputs(axes.begin(), axes.end());
   const auto values = InverseIterMap(map.results.span(), outputs, iters, analyzer);
-  if (!values) return std::nullopt;
+  if (!values) return nullptr;
   std::vector<const PrimExpr*> positions;
   for (const tir::Var* param : map.params) {
     const auto* value = values->Find(param);
-    if (value == nullptr) return std::nullopt;
+    if (value == nullptr) return nullptr;
     positions.push_back(analyzer.Simplify(*value));
   }
-  return InverseIndexMap{IndexMapAttr::Get(axes, positions), false};
+  return IndexMapAttr::Get(axes, positions);
 }
 
 }  // namespace
 
-std::optional<InverseIndexMap> InvertIndexMap(const IndexMapAttr& map, List<const PrimExpr*> dims) {
-  if (map.inverse) return InverseIndexMap{map.inverse, false};
-  if (auto found = Inverter(map, dims).Run()) return found;
+const IndexMapAttr* InvertIndexMap(const IndexMapAttr& map, List<const PrimExpr*> dims) {
+  if (map.inverse) return map.inverse;
+  if (const IndexMapAttr* found = Inverter(map, dims).Run()) return found;
   return InvertBijection(map, dims);
 }
 

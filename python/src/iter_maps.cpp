@@ -125,15 +125,14 @@ class IterMaps {
   const PrimExpr* condition_ = nullptr;
 };
 
-// (the inverse map, whether positions may be padding), or None.
+// The inverse map, or None.
 py::object InverseIndexMap(const NodeRef& map, const py::list& dims) {
   Build build;
   build.Use(map.keep);
   Exprs shape;
   for (py::handle dim : dims) shape.push_back(RequiredPrim(dim, build));
-  const auto found = arith::InvertIndexMap(*To<IndexMapAttr>(map.node), build.workspace().Copy(shape));
-  if (!found) return py::none();
-  return py::make_tuple(ToPython(build.Made(found->map)), found->has_padding);
+  const IndexMapAttr* found = arith::InvertIndexMap(*To<IndexMapAttr>(map.node), build.workspace().Copy(shape));
+  return found ? ToPython(build.Made(found)) : py::none();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ import pytest
 import iropt
 from iropt import ir, relax, tir, transform
 from iropt.instrument import PassTimingInstrument, pass_instrument
+from iropt.script import ir as I, relax as R
 
 
 def count_adds(module):
@@ -294,3 +295,23 @@ def test_functions_that_do_not_match_are_external(module):
     result = transform.ApplyPassToFunction(look, "main")(module)
     assert seen == [{"main": "Function", "other": "ExternFunc"}]
     assert all(isinstance(func, relax.Function) for func in result.values())
+
+
+def test_private_functions_that_match_are_kept_for_the_others():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+            cls = Module
+            gv = cls.helper(x)
+            return gv
+
+        @R.function(private=True)
+        def helper(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+            unused = R.add(x, x)
+            return x
+
+    result = transform.ApplyPassToFunction(relax.transform.DeadCodeElimination(), "helper")(Module)
+    assert sorted(name.name for name in result) == ["helper", "main"]
+    assert not result["helper"].body.blocks
+    assert "global_symbol" not in (result["helper"].attrs or {})

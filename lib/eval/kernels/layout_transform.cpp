@@ -1,12 +1,12 @@
 // Moves the elements of a tensor to the positions that an index map computes from their indices.
-#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "iropt/eval/tir/scalar_eval.h"
+#include "iropt/infer/map_shape.h"
+#include "iropt/ir/context.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/ops/reorder.h"
-#include "iropt/support/check.h"
-#include "iropt/support/stack.h"
 #include "kernel.h"
 #include "loop_nest.h"
 
@@ -14,97 +14,14 @@ namespace iropt::eval {
 
 namespace {
 
-// The least and the greatest value of an expression, both included.
-struct Interval {
-  int64_t low = 0;
-  int64_t high = 0;
-};
-
-Interval Hull(std::initializer_list<int64_t> values) { return {std::min(values), std::max(values)}; }
-
-// Interval arithmetic over an index map's expressions. False for expressions that index maps do not use, and for
-// numbers that might overflow.
-class IntervalEvaluator {
- public:
-  IntervalEvaluator(List<const tir::Var*> params, std::span<const int64_t> shape) : params_(params), shape_(shape) {}
-
-  bool Eval(const PrimExpr* expr, Interval* result) {
-    return WithStack([&] { return EvalNode(expr, result); }) &&
-           std::max(std::abs(result->low), std::abs(result->high)) < kBound;
-  }
-
- private:
-  static constexpr int64_t kBound = int64_t{1} << 40;
-
-  bool EvalNode(const PrimExpr* expr, Interval* result) {
-    if (const auto* imm = As<tir::IntImm>(expr)) {
-      *result = {imm->value, imm->value};
-      return imm->value > -kBound && imm->value < kBound;
-    }
-    if (const auto* cast = As<tir::Cast>(expr)) return cast->dtype.is_int() && Eval(cast->value, result);
-    if (const auto* binary = As<tir::BinaryExpr>(expr)) return EvalBinary(*binary, result);
-    for (size_t i = 0; i < params_.size(); ++i) {
-      if (params_[i] == expr) return *result = {0, shape_[i] - 1}, true;
-    }
-    return false;
-  }
-
-  bool EvalBinary(const tir::BinaryExpr& expr, Interval* result) {
-    Interval a;
-    Interval b;
-    if (!Eval(expr.a, &a) || !Eval(expr.b, &b)) return false;
-    switch (expr.kind) {
-      case NodeKind::kAdd: return *result = {a.low + b.low, a.high + b.high}, true;
-      case NodeKind::kSub: return *result = {a.low - b.high, a.high - b.low}, true;
-      case NodeKind::kMin: return *result = {std::min(a.low, b.low), std::min(a.high, b.high)}, true;
-      case NodeKind::kMax: return *result = {std::max(a.low, b.low), std::max(a.high, b.high)}, true;
-      case NodeKind::kMul: return EvalProduct(a, b, result);
-      default: return b.low == b.high && b.low > 0 && EvalDivision(expr.kind, a, b.low, result);
-    }
-  }
-
-  static bool EvalProduct(Interval a, Interval b, Interval* result) {
-    int64_t corners[4];
-    if (__builtin_mul_overflow(a.low, b.low, &corners[0]) || __builtin_mul_overflow(a.low, b.high, &corners[1]) ||
-        __builtin_mul_overflow(a.high, b.low, &corners[2]) || __builtin_mul_overflow(a.high, b.high, &corners[3])) {
-      return false;
-    }
-    *result = Hull({corners[0], corners[1], corners[2], corners[3]});
-    return true;
-  }
-
-  // By a positive constant.
-  static bool EvalDivision(NodeKind kind, Interval a, int64_t divisor, Interval* result) {
-    switch (kind) {
-      case NodeKind::kFloorDiv: return *result = {FloorDiv(a.low, divisor), FloorDiv(a.high, divisor)}, true;
-      case NodeKind::kDiv: return *result = {a.low / divisor, a.high / divisor}, true;
-      case NodeKind::kMod:
-        if (a.low < 0) return false;
-        [[fallthrough]];
-      case NodeKind::kFloorMod:
-        // Within one period the remainder grows with the operand.
-        *result = FloorDiv(a.low, divisor) == FloorDiv(a.high, divisor)
-                      ? Interval{FloorMod(a.low, divisor), FloorMod(a.high, divisor)}
-                      : Interval{0, divisor - 1};
-        return true;
-      default: return false;
-    }
-  }
-
-  List<const tir::Var*> params_;
-  std::span<const int64_t> shape_;
-};
-
-// The shape that holds all indices which the map computes.
-Result<Shape> MapShape(const KernelCall& call, const IndexMapAttr& map, std::span<const int64_t> shape) {
-  IntervalEvaluator evaluator(map.params, shape);
+// The shape that the type of the result has.
+Result<Shape> ResultShape(const KernelCall& call, const IndexMapAttr& map, std::span<const int64_t> shape) {
+  std::vector<const PrimExpr*> dims;
+  for (const int64_t size : shape) dims.push_back(IRContext::Current().Int(size));
+  const auto extents = MapShape(map, List<const PrimExpr*>(dims.data(), dims.size()));
+  if (!extents) return call.Fail("the extents of the indices that the map makes are not known");
   Shape result;
-  for (const PrimExpr* expr : map.results) {
-    Interval interval;
-    if (!evaluator.Eval(expr, &interval)) return call.Fail("the index map is not supported");
-    if (interval.low < 0) return call.Fail("the index map computes negative indices");
-    result.push_back(interval.high + 1);
-  }
+  for (const PrimExpr* extent : *extents) result.push_back(To<tir::IntImm>(extent)->value);
   return result;
 }
 
@@ -133,7 +50,7 @@ Result<HostValue> EvalLayoutTransform(KernelCall& call) {
   const IndexMapAttr* map = call.attrs<LayoutTransformAttrs>().index_map();
   if (!map || map->params.size() != x->shape().size()) return call.Fail("the index map does not fit the tensor");
   if (x->num_elements() == 0) return call.Fail("there are no elements to move");
-  IROPT_ASSIGN_OR_RETURN(const Shape shape, MapShape(call, *map, x->shape()));
+  IROPT_ASSIGN_OR_RETURN(const Shape shape, ResultShape(call, *map, x->shape()));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), shape));
   const uint64_t steps =
       static_cast<uint64_t>(x->num_elements()) * (map->results.size() + 1) + static_cast<uint64_t>(out->num_elements());
@@ -152,7 +69,7 @@ Result<HostValue> EvalLayoutTransform(KernelCall& call) {
     for (size_t d = 0; d < to.size(); ++d) {
       int64_t index = 0;
       if (!evaluator.EvalInt(map->results[d], &index)) return call.Fail(evaluator.error().message);
-      IROPT_CHECK(index >= 0 && index < shape[d], "an index outside of the interval of its map");
+      if (index < 0 || index >= shape[d]) return call.Fail("the index map computes an index out of bounds");
       place += index * to[d];
     }
     std::memcpy(out->mutable_data() + place * size, x->data() + i * size, static_cast<size_t>(size));

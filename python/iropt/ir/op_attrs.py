@@ -97,6 +97,11 @@ def functions_of(attr_key):
     return {name: attrs[attr_key] for name, attrs in _ATTRS.items() if attr_key in attrs}
 
 
+def is_of_library(op_name):
+    """Returns whether an operator is not one of a program."""
+    return op_name in _known()
+
+
 def is_used(attr_key):
     """Returns whether an operator has an attribute of a key."""
     return any(attr_key in attrs for attrs in _ATTRS.values())

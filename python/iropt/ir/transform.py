@@ -444,7 +444,8 @@ def PrintIR(header="", show_meta_data=False):
 
 
 def ApplyPassToFunction(transform, func_name_regex, error_if_no_function_matches_regex=False):
-    """A pass that applies another one to the functions whose names match. It sees the others as external functions."""
+    """A pass that applies another one to the functions whose names match. It sees the others as external functions, and those
+    that match as functions that others may call: private ones are not removed."""
     import re
 
     def run(mod, ctx):
@@ -456,14 +457,22 @@ def ApplyPassToFunction(transform, func_name_regex, error_if_no_function_matches
         matching = [name for name in mod.keys() if pattern.search(name.name)]
         if not matching and error_if_no_function_matches_regex:
             raise Error(f"no function matches '{func_name_regex}'")
-        part = IRModule({name: func if name in matching else relax.ExternFunc(name.name, func.struct_info)
-                         for name, func in mod.items()}, attrs=mod.attrs, global_infos=mod.global_infos)
+        private = {name for name in matching if not (mod[name].attrs and "global_symbol" in mod[name].attrs)}
+
+        def shown(name, func):
+            if name not in matching:
+                return relax.ExternFunc(name.name, func.struct_info)
+            return func.with_attr("global_symbol", name.name) if name in private else func
+
+        part = IRModule({name: shown(name, func) for name, func in mod.items()}, attrs=mod.attrs, global_infos=mod.global_infos)
         done = transform(part)
         result = mod.copy()
         for name in matching:
             if name not in done:
                 del result[name]
-        result.update({name: func for name, func in done.items() if name in matching or name not in mod})
+        for name, func in done.items():
+            if name in matching or name not in mod:
+                result[name] = func.without_attr("global_symbol") if name in private else func
         return result
 
     return module_pass(run, opt_level=0, name="ApplyPassToFunction")

@@ -69,6 +69,20 @@ def LegalizeOps(customize_legalize_map=None, enable_warning=False, file=""):
     return module_pass(run, opt_level=0, name="LegalizeOps")
 
 
+def FoldConstant(max_bytes=None, max_file_bytes=None, fold_qnn=None, skip_ops=None):
+    """Folds constant expressions, and removes dead bindings.
+
+    max_bytes, max_file_bytes: limits of results, and of operands in files
+
+    skip_ops: operators whose calls are not folded; by default those that a program has given a legalization of its own, since
+    that may compute something else
+    """
+    if skip_ops is None:
+        skip_ops = sorted(name for name in _ir.op_attrs.functions_of("FLegalize") if _ir.op_attrs.is_of_library(name))
+    options = {"max_bytes": max_bytes, "max_file_bytes": max_file_bytes, "fold_qnn": fold_qnn, "skip_ops": skip_ops or None}
+    return _transform.make("FoldConstant", {name: value for name, value in options.items() if value is not None})
+
+
 def Gradient(func_name="main", require_grads=None, target_index=0):
     """Adds a function that computes the gradients of a scalar result, too.
 

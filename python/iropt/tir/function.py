@@ -146,18 +146,16 @@ class IndexMap(ir.AttrBase):
         return all(analyzer.can_prove_equal(mine, other)
                    for mine, other in zip(self.results, other_map.map_indices(list(self.params))))
 
-    def _inverse(self, shape):
-        dims = [dim.extent if isinstance(dim, Range) else dim for dim in shape]
+    def inverse(self, shape, analyzer=None):
+        """The map from its results back to the indices in a shape. Each result must stand for one index."""
+        from ..arith import Analyzer
+
+        dims = [dim.extent if isinstance(dim, Range) else convert(dim) for dim in shape]
         found = native.inverse_index_map(self, dims)
         if found is None:
             raise Error("the index map has no inverse for this shape")
-        return found
-
-    def inverse(self, shape, analyzer=None):
-        """The map from its results back to the indices in a shape. Each result must stand for one index."""
-        del analyzer
-        found, has_padding = self._inverse(shape)
-        if has_padding:
+        analyzer = analyzer or Analyzer()
+        if not all(analyzer.can_prove_equal(back, dim) for back, dim in zip(found.map_shape(self.map_shape(dims)), dims)):
             raise Error("the index map has no inverse for this shape: some of its results stand for no index")
         return found
 

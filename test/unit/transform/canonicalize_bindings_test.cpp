@@ -193,7 +193,7 @@ TEST_CASE("contradictory casts are an error that names both", "[canonicalize]") 
   t.RunOnce(Canonicalize());
   CHECK(t.failed);
   CHECK(t.errors ==
-        std::vector<std::string>{"match_casts contradict each other: by this one 'n' is 5, by an earlier one 4"});
+        std::vector<std::string>{"MatchCast statements must be consistent: by this one 'n' is 5, by an earlier one 4"});
 }
 
 TEST_CASE("a variable that would be itself plus one is kept", "[canonicalize]") {

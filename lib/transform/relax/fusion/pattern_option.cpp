@@ -9,6 +9,7 @@
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
+#include "transform/relax/util/operator_name.h"
 
 namespace iropt {
 
@@ -126,7 +127,7 @@ class PatternReader {
 
   std::optional<Pattern> ReadCall(const OptionValue& value) {
     const OptionValue& name = *value.Find("op");
-    const Op* op = name.as_string() ? FindRelaxOp(*name.as_string()) : nullptr;
+    const OpInfo* op = name.as_string() ? FindRelaxOp(*name.as_string()) : nullptr;
     if (!op) return Fail(name, "unknown operator: expected a name such as 'nn.conv2d'");
     std::vector<Pattern> operands;
     const OptionValue* args = value.Find("args");
@@ -135,7 +136,7 @@ class PatternReader {
       if (!patterns) return std::nullopt;
       operands = *std::move(patterns);
     }
-    Pattern call = IsCall(op, operands);
+    Pattern call = IsCall(GetOp(op->id), operands);
     if (!args) call = call.AnyMoreArgs();
     const OptionValue* commutative = value.Find("commutative");
     if (commutative && !commutative->as_bool()) return Fail(*commutative, "expected true or false");
@@ -146,11 +147,6 @@ class PatternReader {
     const OptionValue* attrs = value.Find("attrs");
     if (attrs && !attrs->is_dict()) return Fail(*attrs, "expected values by the names of attributes");
     return attrs ? call.Where([attrs = *attrs](const Expr* e) { return HasAttrs(e, attrs.entries()); }) : call;
-  }
-
-  static const Op* FindRelaxOp(const std::string& name) {
-    const std::string full = name.starts_with("relax.") ? name : fmt::format("relax.{}", name);
-    return FindOp(full) ? GetOp(full) : nullptr;
   }
 
   static bool HasAttrs(const Expr* e, std::span<const OptionValue::Entry> attrs) {

@@ -83,15 +83,20 @@ class PrimFuncFuser {
 
   // Empty if it was made.
   std::string Run(const Function& function, FusedPrimFunc& result) {
+    const auto* body = As<SeqExpr>(function.body);
+    if (!body) return "its body has another form";
+    for (const BindingBlock* block : body->blocks) {
+      for (const Binding* binding : block->bindings) NoteOperands(*binding);
+    }
     for (const Var* param : function.params) {
       if (!AddParam(*param))
         return fmt::format("parameter '{}' is not a tensor of known shape or a shape", param->name());
     }
-    const auto* body = As<SeqExpr>(function.body);
-    if (!body) return "its body has another form";
     for (const BindingBlock* block : body->blocks) {
       for (const Binding* binding : block->bindings) {
-        if (!AddBinding(*binding)) return fmt::format("'{}' is not the result of a PrimFunc", binding->var->name());
+        if (AddBinding(*binding)) continue;
+        if (!inconsistent_.empty()) return inconsistent_;
+        return fmt::format("'{}' is not the result of a PrimFunc", binding->var->name());
       }
     }
     Buffers outputs;
@@ -124,10 +129,38 @@ class PrimFuncFuser {
     return shape;
   }
 
+  // Notes the buffers of a PrimFunc for variables that it is called with.
+  void NoteOperands(const Binding& binding) {
+    const auto* bound = As<VarBinding>(&binding);
+    const auto* call = bound ? As<Call>(bound->value) : nullptr;
+    const PrimFunc* function = call ? CalledPrimFunc(*call) : nullptr;
+    const auto* args = function ? As<Tuple>(call->args[1]) : nullptr;
+    const size_t count = args ? std::min<size_t>(args->fields.size(), function->param_buffers.size()) : 0;
+    for (size_t i = 0; i < count; ++i) {
+      const auto* var = As<Var>(args->fields[i]);
+      if (var) operands_.try_emplace(var, function->param_buffers[i]);
+    }
+  }
+
+  // The PrimFunc that R.call_tir or R.call_tir_inplace calls; null for other calls.
+  const PrimFunc* CalledPrimFunc(const Call& call) const {
+    const auto* op = As<Op>(call.op);
+    if (!op || !IsOneOf(*op, op::kCallTir, op::kCallTirInplace)) return nullptr;
+    const auto* callee = As<GlobalVar>(call.args[0]);
+    const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
+    return entry ? As<PrimFunc>(entry->func) : nullptr;
+  }
+
+  // The memory of a tensor is laid out as that of the PrimFuncs that it is given to.
   bool AddParam(const Var& param) {
     if (const auto* tensor = As<TensorType>(param.type)) {
       if (!tensor->known || tensor->dtype.is_void()) return false;
       tir::BufferSpec spec{.shape = Shape(tensor->dims), .dtype = tensor->dtype};
+      const auto* operand = operands_.Find(&param);
+      if (const tir::Buffer* like = operand ? *operand : nullptr) {
+        spec.scope = like->scope();
+        spec.axis_separators = {like->axis_separators.begin(), like->axis_separators.end()};
+      }
       AddBufferParam(tir::MakeBuffer(workspace_, spec, param.name()), fmt::format("p_{}", param.name()));
       buffers_[&param] = {param_buffers_.back()};
       return true;
@@ -189,14 +222,10 @@ class PrimFuncFuser {
   }
 
   bool AddCall(const Call& call, Buffers& results) {
-    const auto* op = As<Op>(call.op);
-    if (!op || !IsOneOf(*op, op::kCallTir, op::kCallTirInplace)) return false;
-    const auto* callee = As<GlobalVar>(call.args[0]);
-    const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
-    const auto* function = entry ? As<PrimFunc>(entry->func) : nullptr;
+    const PrimFunc* function = CalledPrimFunc(call);
     const auto* root = function ? As<tir::BlockRealize>(function->body) : nullptr;
-    const auto* args = As<Tuple>(call.args[1]);
-    if (!root || !args || args->fields.size() > function->params.size()) return false;
+    const auto* args = root ? As<Tuple>(call.args[1]) : nullptr;
+    if (!args || args->fields.size() > function->params.size()) return false;
     Cloner cloner(workspace_);
     values_.clear();
     Buffers inputs;
@@ -205,7 +234,7 @@ class PrimFuncFuser {
       if (!MapBuffer(function->param_buffers[i], inputs[i], cloner)) return false;
     }
     const size_t num_local = allocated_.size();
-    if (!AddResults(call, *op, *function, inputs, cloner, results)) return false;
+    if (!AddResults(call, *To<Op>(call.op), *function, inputs, cloner, results)) return false;
     if (call.args.size() > 2 && !MatchScalars(*function, As<ShapeExpr>(call.args[2]))) return false;
     for (const auto& [var, value] : values_) cloner.Map(var, value);
     const auto* body = cloner.Clone(root)->block;
@@ -218,6 +247,11 @@ class PrimFuncFuser {
 
   bool MapBuffer(const tir::Buffer* from, const tir::Buffer* to, Cloner& cloner) {
     if (!from || from->shape.size() != to->shape.size()) return false;
+    if (from->scope() != to->scope() || !std::ranges::equal(from->axis_separators, to->axis_separators)) {
+      inconsistent_ =
+          fmt::format("inconsistent buffers '{}' and '{}' are mapped to the same tensor", to->name, from->name);
+      return false;
+    }
     for (uint32_t i = 0; i < from->shape.size(); ++i) MatchValue(from->shape[i], to->shape[i]);
     cloner.Map(from, to);
     cloner.Map(from->data, static_cast<const PrimExpr*>(to->data));
@@ -325,8 +359,10 @@ class PrimFuncFuser {
 
   // A new buffer, and at the end of the body loops that copy the elements to it.
   const tir::Buffer* CopyOf(const tir::Buffer& from) {
-    const tir::BufferSpec spec{
-        .shape = {from.shape.begin(), from.shape.end()}, .dtype = from.dtype, .scope = from.scope()};
+    const tir::BufferSpec spec{.shape = {from.shape.begin(), from.shape.end()},
+                               .dtype = from.dtype,
+                               .scope = from.scope(),
+                               .axis_separators = {from.axis_separators.begin(), from.axis_separators.end()}};
     const tir::Buffer* to = tir::MakeBuffer(workspace_, spec, fmt::format("{}_copy", from.name));
     std::vector<const tir::Var*> loops;
     std::vector<const tir::IterVar*> axes;
@@ -390,6 +426,8 @@ class PrimFuncFuser {
   std::vector<const tir::Var*> params_;
   Buffers param_buffers_;
   std::vector<const tir::Var*> scalars_;
+  LookupMap<const Var*, const tir::Buffer*> operands_;  // of PrimFuncs, by the variables given for them
+  std::string inconsistent_;                         // why a buffer cannot stand for a tensor; empty if none was found
   std::unordered_map<const Var*, Buffers> buffers_;  // of the variables of the Relax function
   Buffers allocated_;
   Buffers overwritten_;  // those of parameters on which calls work in place

@@ -18,12 +18,12 @@
 #include <cctype>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "iropt/analysis/tir/complete_prim_func.h"
+#include "iropt/arith/analyzer.h"
 #include "iropt/arith/index_map.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/clone.h"
@@ -204,13 +204,14 @@ class ImplMutator : public ExprMutator {
     const Expr* result = NewLike<Call>(workspace(), call, call.op, workspace().Copy(args), call.attrs,
                                        TupleType::Get(arena, out), nullptr);
     if (impl.transforms.empty()) return result;
-    if (!tuple) return Restore(call, result, old_type, impl, first);
+    if (!tuple) return Restore(call, result, types[0], old_type, impl, first);
     const Var* all = builder().Emit(result);
     std::vector<const Expr*> results;
     for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
       const Expr* item = workspace().New<TupleGetItem>(all, static_cast<int>(i), nullptr);
-      results.push_back(Restore(call, builder().Emit(item), tuple->fields[i], impl, first + i));
-      if (!results.back()) return nullptr;
+      const Expr* restored = Restore(call, builder().Emit(item), types[i], tuple->fields[i], impl, first + i);
+      if (!restored) return nullptr;
+      results.push_back(Is<Var>(restored) ? restored : builder().Emit(restored));
     }
     return workspace().New<Tuple>(workspace().Copy(results), nullptr);
   }
@@ -242,15 +243,16 @@ class ImplMutator : public ExprMutator {
     return mapped;
   }
 
-  // A result in the layout of the program; null after an error.
-  const Expr* Restore(const Call& call, const Expr* value, const Type* type, const OpImpl& impl, size_t param) {
+  // A result of the mapped type in the layout of the program; null after an error.
+  const Expr* Restore(const Call& call, const Expr* value, const Type* mapped, const Type* type, const OpImpl& impl,
+                      size_t param) {
     const IndexMapAttr* map = impl.transforms[param];
     if (!map) return value;
     const auto& tensor = *To<TensorType>(type);
-    const std::optional<arith::InverseIndexMap> inverse = arith::InvertIndexMap(*map, tensor.dims);
+    const IndexMapAttr* inverse = arith::InvertIndexMap(*map, tensor.dims);
     if (!inverse) return Fail(call, fmt::format("the layout of parameter {} has no inverse", param));
-    const Call* restored = Transform(value, inverse->map, impl, param);
-    if (!inverse->has_padding) return restored;
+    const Call* restored = Transform(value, inverse, impl, param);
+    if (!HasPadding(*inverse, mapped, tensor)) return restored;
     const Var* padded = builder().Emit(restored);
     const List<const Expr*> fields = workspace().arena().Copy<const Expr*>({padded});
     const Expr* tuple = workspace().New<Tuple>(fields, nullptr);
@@ -258,6 +260,14 @@ class ImplMutator : public ExprMutator {
     const List<const Expr*> args = workspace().arena().Copy<const Expr*>({callee, tuple});
     const Type* const out[] = {type};
     return NewLike<Call>(workspace(), call, call.op, args, nullptr, TupleType::Get(workspace().arena(), out), nullptr);
+  }
+
+  // Returns whether a tensor of the mapped type may be larger than it was once the inverse is applied.
+  bool HasPadding(const IndexMapAttr& inverse, const Type* mapped, const TensorType& tensor) {
+    const Call* restored = Transform(workspace().NewVar("result", mapped), &inverse, {}, 0);
+    const auto* type = As<TensorType>(builder().inferrer()->Infer(restored));
+    return !type || !std::ranges::equal(type->dims, tensor.dims,
+                                        [](const PrimExpr* a, const PrimExpr* b) { return arith::ProveEqual(a, b); });
   }
 
   const Module& module_;

@@ -16,6 +16,7 @@
 #include "iropt/op/ops/call_tir.h"
 #include "iropt/transform/options/LegalizeOps.h"
 #include "transform/relax/util/named_prim_funcs.h"
+#include "transform/relax/util/operator_name.h"
 
 namespace iropt {
 
@@ -89,8 +90,8 @@ void ReadCustomLegalizations(const PassOptions& options, LegalizeOptions& legali
   if (entries.empty()) return;
   const auto sources = std::make_shared<const NamedPrimFuncs>(options, given.file);
   for (const OptionValue::Entry& entry : entries) {
-    const OpInfo* op = FindOp(entry.key.starts_with("relax.") ? entry.key : fmt::format("relax.{}", entry.key));
-    if (!op || !op->is_graph_level()) {
+    const OpInfo* op = FindRelaxOp(entry.key);
+    if (!op) {
       options.Refuse(given.customize_legalize_map, entry.key_span,
                      fmt::format("has '{}', which is not an operator of Relax", entry.key));
       continue;

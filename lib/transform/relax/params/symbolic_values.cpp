@@ -202,7 +202,7 @@ class SymbolicSubstituter : public ExprMutator {
       if (!arith::ProveNotEqual(known->value, value)) return;
       diagnostics_
           .Error(Location(cast), "pass-failed",
-                 fmt::format("match_casts contradict each other: by this one '{}' is {}, by an earlier one {}",
+                 fmt::format("MatchCast statements must be consistent: by this one '{}' is {}, by an earlier one {}",
                              var->name, DimToString(value), DimToString(known->value)))
           .Note(Location(*known->source), "the earlier one is here");
       return;

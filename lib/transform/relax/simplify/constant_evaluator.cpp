@@ -48,6 +48,10 @@ struct ConstantBytes : WalkHandler {
 
 bool ConstantEvaluator::IsFoldable(const OpInfo& op) { return op.pure && HasKernel(op); }
 
+bool ConstantEvaluator::MayFold(const OpInfo& op) const {
+  return IsFoldable(op) && std::ranges::find(options_.skip_ops, op.id) == options_.skip_ops.end();
+}
+
 // Folding must not make big constants out of small ones: a result may be as big as what it is computed from, or as the
 // limit for one result. All together must stay under the limits for all, so that many small ones do not keep the pass
 // busy forever or fill the module.

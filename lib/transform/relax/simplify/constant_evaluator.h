@@ -21,6 +21,8 @@ class ConstantEvaluator {
 
   // Returns whether calls of the operator can be folded at all: it has a kernel and no effects.
   static bool IsFoldable(const OpInfo& op);
+  // The same, under the options.
+  bool MayFold(const OpInfo& op) const;
 
   // The value of a call of the operator; nullopt if it must not be folded.
   std::optional<HostValue> EvalOperator(const Call& call, const OpInfo& op, std::span<const HostValue> args);

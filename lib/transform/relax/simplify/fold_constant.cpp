@@ -49,6 +49,7 @@
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "transform/relax/util/missed_remarks.h"
 #include "transform/relax/util/network_mode.h"
+#include "transform/relax/util/operator_name.h"
 
 namespace iropt {
 
@@ -351,7 +352,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
       if (*value) CountFolded(call, *op, **value);
       return rewritten;
     }
-    if (in_dataflow_ && ConstantEvaluator::IsFoldable(*op->info)) {
+    if (in_dataflow_ && evaluator_.MayFold(*op->info)) {
       if (const auto args = KnownAll(call.args)) *value = evaluator_.EvalOperator(call, *op->info, *args);
       if (*value && !AllowRewrite("folded-call", call)) value->reset();
       if (*value) {
@@ -555,6 +556,11 @@ Pass CreateFoldConstant(const PassOptions& options) {
   FoldOptions fold;
   fold.max_bytes = static_cast<size_t>(options.Count(given.max_bytes));
   fold.max_file_bytes = static_cast<size_t>(options.Count(given.max_file_bytes));
+  for (const std::string& name : *given.skip_ops) {
+    const OpInfo* op = FindRelaxOp(name);
+    if (op) fold.skip_ops.push_back(op->id);
+    if (!op) options.Refuse(given.skip_ops, fmt::format("has '{}', which is not an operator of Relax", name));
+  }
   return CreateFunctionPass(options.info(), [fold](const Module&) -> FunctionPassFn {
     // The first function computes what all of them share.
     struct Share {

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
+#include "iropt/op/op_id.h"
 
 namespace iropt {
 
@@ -28,6 +30,7 @@ struct FoldOptions {
   std::optional<size_t> max_growth = {};
   size_t growth_of_call = 0;             // in addition, for each place whose calls are folded
   NetworkMode mode = NetworkMode::Auto;  // of batch_norm and dropout
+  std::vector<OpId> skip_ops = {};       // operators whose calls stay
 };
 
 // Replaces calls whose operands are constants by their results. The same pointer if there is nothing to fold. The
