@@ -32,14 +32,21 @@ const tir::Block* InnermostBlock(const tir::Stmt* stmt) {
   }
 }
 
-// Simplifies divisions by symbolic sizes: (i * n + j) // n to i and (i * n + j) % n to j if j is an axis of extent n.
+// Simplifies divisions by symbolic sizes: (i * n + j) // n to i and (i * n + j) % n to j if j is an axis of extent n,
+// and p % n to p where p is the number of the iteration, or that divided by a size, which is always less than n.
 class AxisDivisions : public tir::ExprMutator {
  public:
   AxisDivisions(const tir::Block& block, arith::Analyzer& analyzer, Workspace& workspace)
       : ExprMutator(workspace), analyzer_(analyzer) {
+    const arith::PrimBuilder& make = analyzer.make();
     for (const tir::IterVar* axis : block.iter_vars) {
-      if (arith::IsInt(axis->dom->min, 0)) extents_[axis->var] = axis->dom->extent;
+      const bool from_zero = arith::IsInt(axis->dom->min, 0);
+      counts_all_ &= from_zero;
+      if (from_zero) extents_[axis->var] = axis->dom->extent;
+      iteration_ = iteration_ ? make.Add(make.Mul(iteration_, axis->dom->extent), axis->var) : axis->var;
+      count_ = count_ ? make.Mul(count_, axis->dom->extent) : axis->dom->extent;
     }
+    counts_all_ &= iteration_ != nullptr;
   }
 
  protected:
@@ -52,7 +59,8 @@ class AxisDivisions : public tir::ExprMutator {
   const PrimExpr* VisitFloorMod(const tir::FloorMod* old) override {
     const auto& e = *To<tir::BinaryExpr>(ExprMutator::VisitFloorMod(old));
     const Parts parts = Divide(analyzer_.Simplify(e.a), e.b);
-    return IsBelow(parts.rest, e.b) ? parts.rest : &e;
+    if (IsBelow(parts.rest, e.b)) return parts.rest;
+    return IsPartOfIteration(e.a, e.b) ? e.a : &e;
   }
 
  private:
@@ -85,8 +93,19 @@ class AxisDivisions : public tir::ExprMutator {
     return arith::IsInt(e, 0) || (extent != extents_.end() && DeepEqual(extent->second, size));
   }
 
+  // Returns whether it is the number of the iteration, or that number divided, and there are `size` of those.
+  bool IsPartOfIteration(const PrimExpr* e, const PrimExpr* size) {
+    if (!counts_all_) return false;
+    const auto* quotient = As<tir::FloorDiv>(e);
+    const PrimExpr* covered = quotient ? analyzer_.make().Mul(size, quotient->b) : size;
+    return analyzer_.CanProveEqual(quotient ? quotient->a : e, iteration_) && analyzer_.CanProveEqual(covered, count_);
+  }
+
   arith::Analyzer& analyzer_;
   std::unordered_map<const tir::Var*, const PrimExpr*> extents_;  // of axes that begin at 0
+  const PrimExpr* iteration_ = nullptr;                           // its number in row-major order
+  const PrimExpr* count_ = nullptr;                               // of iterations
+  bool counts_all_ = true;                                        // all axes begin at 0
 };
 
 // Proofs about the positions of elements in row-major order.
