@@ -14,7 +14,7 @@ import sys
 
 # From the bottom up: an area includes only areas before it.
 LAYERS = ["support", "diag", "ir", "op", "arith", "runtime", "infer", "analysis", "data", "eval", "text", "exchange", "pass",
-          "legalize", "schedule", "transform", "codegen", "observe", "execution", "semantics", "driver", "reduce",
+          "legalize", "schedule", "transform", "codegen", "observe", "execution", "semantics", "precision", "driver", "reduce",
           "lsp"]
 LEVEL = {area: level for level, area in enumerate(LAYERS)}
 # Includes that the order would allow but the design does not: only driver connects text and pass.

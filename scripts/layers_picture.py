@@ -20,7 +20,7 @@ WORDS = {"support": "arenas, files, threads", "diag": "diagnostics", "ir": "node
          "data": "files of tensors", "eval": "kernels, interpreter", "text": "TVMScript, Relay", "exchange": "ONNX",
          "pass": "pass manager", "legalize": "operators to loops", "schedule": "primitives, rules",
          "transform": "the passes", "codegen": "machine code", "observe": "reports, dumps", "execution": "calls",
-         "semantics": "-check-semantics", "driver": "compiler instance", "reduce": "ir-reduce", "lsp": "ir-lsp"}
+         "semantics": "-check-semantics", "precision": "-precision", "driver": "compiler instance", "reduce": "ir-reduce", "lsp": "ir-lsp"}
 WIDTH, ROW, BOX_WIDTH, BOX_HEIGHT = 760, 62, 164, 38
 STYLE = ("text{font:12px sans-serif;text-anchor:middle;fill:#1f2328}.name{font-weight:bold}"
          "rect{fill:#eaf2fb;stroke:#3b6ea5}path{fill:none;stroke:#8c959f}svg{background:#fff}")

@@ -5,6 +5,8 @@
 #include <limits>
 #include <span>
 
+#include "iropt/ir/number_format.h"
+
 namespace iropt {
 
 namespace {
@@ -12,54 +14,23 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// A sign, an exponent and a mantissa. `special` is the first code of the upper half that is not a finite number.
-struct FloatFormat {
-  TypeCode code;
-  int bits;
-  int mantissa_bits;
-  int bias;
-  int special;
-  int infinity;  // 0 for none
-  int nan;       // 0 for none
-  bool has_negative_zero;
-};
-
-constexpr FloatFormat kFormats[] = {
-    {TypeCode::kFloat8E4M3, 8, 3, 7, 0x7f, 0, 0x7f, true},
-    {TypeCode::kFloat8E5M2, 8, 2, 15, 0x7c, 0x7c, 0x7e, true},
-    {TypeCode::kFloat8E3M4, 8, 4, 3, 0x70, 0x70, 0x78, true},
-    {TypeCode::kFloat8E4M3Ieee, 8, 3, 7, 0x78, 0x78, 0x7c, true},
-    {TypeCode::kFloat8E4M3B11Fnuz, 8, 3, 11, 0x80, 0, 0x80, false},
-    {TypeCode::kFloat8E4M3Fnuz, 8, 3, 8, 0x80, 0, 0x80, false},
-    {TypeCode::kFloat8E5M2Fnuz, 8, 2, 16, 0x80, 0, 0x80, false},
-    {TypeCode::kFloat4E2M1, 4, 1, 1, 0x08, 0, 0, true},
-};
-
-const FloatFormat* FormatOf(DataType dtype) {
-  const auto* found = std::ranges::find(kFormats, dtype.code, &FloatFormat::code);
-  return found == std::end(kFormats) || found->bits != dtype.bits ? nullptr : found;
+// The format of 4 or 8 bits; null for other dtypes.
+const NumberFormat* NarrowFormatOf(DataType dtype) {
+  return dtype.is_floating() && dtype.bits <= 8 ? FormatOfDType(dtype) : nullptr;
 }
 
-// The number of a finite code without a sign.
-double Magnitude(int code, const FloatFormat& format) {
-  const int mantissa = code & ((1 << format.mantissa_bits) - 1);
-  const int exponent = code >> format.mantissa_bits;
-  const int whole = exponent == 0 ? mantissa : mantissa + (1 << format.mantissa_bits);
-  return std::ldexp(whole, std::max(exponent, 1) - format.bias - format.mantissa_bits);
-}
-
-double LoadFloat(int code, DataType dtype, const FloatFormat& format) {
+double LoadFloat(int code, DataType dtype, const NumberFormat& format) {
   const int sign = 1 << (dtype.bits - 1);
   if (!format.has_negative_zero && code == sign) return kNan;
   const int magnitude = code & (sign - 1);
   double number = kNan;
-  if (magnitude < format.special) number = Magnitude(magnitude, format);
+  if (magnitude < format.special) number = MagnitudeOf(magnitude, format);
   if (format.infinity != 0 && magnitude == format.infinity) number = kInfinity;
   return (code & sign) != 0 ? -number : number;
 }
 
 // Numbers that are halfway to the one after the greatest one are beyond the range.
-int StoreFloat(double number, DataType dtype, const FloatFormat& format, bool saturates) {
+int StoreFloat(double number, DataType dtype, const NumberFormat& format, bool saturates) {
   const int sign = std::signbit(number) ? 1 << (dtype.bits - 1) : 0;
   // Types without NaN have their greatest number for it.
   if (std::isnan(number))
@@ -70,10 +41,10 @@ int StoreFloat(double number, DataType dtype, const FloatFormat& format, bool sa
   int high = beyond;
   while (high - low > 1) {
     const int middle = (low + high) / 2;
-    (Magnitude(middle, format) <= magnitude ? low : high) = middle;
+    (MagnitudeOf(middle, format) <= magnitude ? low : high) = middle;
   }
-  const double below = magnitude - Magnitude(low, format);
-  const double above = Magnitude(high, format) - magnitude;
+  const double below = magnitude - MagnitudeOf(low, format);
+  const double above = MagnitudeOf(high, format) - magnitude;
   int code = below < above || (below == above && low % 2 == 0) ? low : high;
   if (code == beyond) {
     if (saturates || format.nan == 0)
@@ -112,14 +83,14 @@ int Reinterpreted(int bits, DataType dtype) {
 bool IsNarrow(DataType dtype) {
   if (dtype.lanes != 1 || dtype.is_bool()) return false;
   if (dtype.is_integer()) return dtype.bits == 2 || dtype.bits == 4;
-  return dtype == DataType::Make(TypeCode::kFloat8E8M0, 8, 1) || FormatOf(dtype) != nullptr;
+  return dtype == DataType::Make(TypeCode::kFloat8E8M0, 8, 1) || NarrowFormatOf(dtype) != nullptr;
 }
 
 double LoadNarrow(std::byte code, DataType dtype) {
   const auto bits = std::to_integer<int>(code);
   if (dtype.is_integer()) return Reinterpreted(bits, dtype);
   if (dtype.code == TypeCode::kFloat8E8M0) return bits == 0xff ? kNan : std::ldexp(1.0, bits - 127);
-  return LoadFloat(bits, dtype, *FormatOf(dtype));
+  return LoadFloat(bits, dtype, *NarrowFormatOf(dtype));
 }
 
 std::byte StoreNarrow(double number, DataType dtype, const NarrowRounding& rounding) {
@@ -131,7 +102,7 @@ std::byte StoreNarrow(double number, DataType dtype, const NarrowRounding& round
   } else if (dtype.code == TypeCode::kFloat8E8M0) {
     code = StorePower(number, rounding);
   } else {
-    code = StoreFloat(number, dtype, *FormatOf(dtype), rounding.saturates);
+    code = StoreFloat(number, dtype, *NarrowFormatOf(dtype), rounding.saturates);
   }
   return static_cast<std::byte>(static_cast<uint8_t>(code));
 }

@@ -7,6 +7,7 @@
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/tensors.h"
 #include "iropt/ir/narrow_float.h"
+#include "iropt/ir/number_format.h"
 #include "iropt/op/ops/quantize.h"
 
 namespace iropt::onnx {
@@ -60,12 +61,12 @@ Value ImportQuantizeLinear(OpImport& op) {
 
 // Returns whether no product is too large for a half: R.dequantize limits it, and ONNX makes it infinite.
 bool FitsHalves(OpImport& op) {
-  constexpr float kMost = 65504.0F;
+  const auto most = static_cast<float>(GreatestOf(*FormatOfDType(kHalf)));
   const NDArray* scale = op.ConstantOf(1);
   if (scale == nullptr || scale->dtype() != kHalf || op.Dtype(0).bits > 16) return false;
   const auto farthest = static_cast<float>((1 << op.Dtype(0).bits) - 1);
   return std::ranges::all_of(scale->As<Float16>(),
-                             [&](Float16 value) { return std::abs(static_cast<float>(value)) * farthest <= kMost; });
+                             [&](Float16 value) { return std::abs(static_cast<float>(value)) * farthest <= most; });
 }
 
 Value ImportDequantizeLinear(OpImport& op) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "iropt/ir/number_format.h"
 #include "qnn.h"
 
 namespace iropt::relay {
@@ -268,8 +269,8 @@ const Expr* Dequantize(RelayBuilder& relay, const Expr* data, QuantizeParams fro
   Value centered = relay.Subtract(relay.Cast(data, kInt32), zero_point);
   Value real = relay.Multiply(relay.Cast(centered, kFloat32), scale);
   if (out_dtype == kFloat32) return real;
-  constexpr double kLargestHalf = 65504;
-  return relay.Cast(relay.Clip(real, -kLargestHalf, kLargestHalf), out_dtype);
+  const double largest = GreatestOf(*FormatOfDType(DataType::Float(16)));
+  return relay.Cast(relay.Clip(real, -largest, largest), out_dtype);
 }
 
 }  // namespace iropt::relay

@@ -36,6 +36,7 @@
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/number_format.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/relax/visitor.h"
@@ -257,7 +258,9 @@ class RelayPrecision : public ExprMutator {
   // A bound of a clip that the lower dtype cannot hold.
   bool IsBeyondRange(const Call& call) const {
     if (!IsCallOf(&call, op::kClip)) return false;
-    const double largest = lower_ == DataType::Float(16) ? 65504.0 : 3.38e38;
+    const NumberFormat* format = FormatOfDType(lower_);
+    if (format == nullptr) return false;
+    const double largest = GreatestOf(*format);
     return std::ranges::any_of(call.args, [&](const Expr* arg) {
       const auto* scalar = As<PrimValue>(arg);
       const auto* bound = scalar ? As<tir::FloatImm>(scalar->value) : nullptr;

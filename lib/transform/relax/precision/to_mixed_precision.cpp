@@ -41,6 +41,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/number_format.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op_attrs.h"
@@ -59,16 +60,15 @@ namespace iropt {
 
 namespace {
 
-constexpr double kLargestHalf = 65504;
-
 bool FitsHalf(const NDArray& array) {
   const DataType dtype = array.dtype();
   if (dtype == kHalf) return true;
   if (!dtype.is_int() && dtype != kSingle && dtype != DataType::Float(64)) return false;
+  const double largest = GreatestOf(*FormatOfDType(kHalf));
   bool fits = false;
   DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
     fits = std::ranges::none_of(array.As<T>(),
-                                [](T x) { return std::abs(static_cast<double>(Element<T>::Load(x))) > kLargestHalf; });
+                                [&](T x) { return std::abs(static_cast<double>(Element<T>::Load(x))) > largest; });
   });
   return fits;
 }

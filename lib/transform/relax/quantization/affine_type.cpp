@@ -9,6 +9,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/number_format.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/axes.h"
@@ -164,9 +165,8 @@ bool ClipsTo(const Call& clip, DataType dtype) {
 }  // namespace
 
 std::pair<double, double> RangeOf(DataType dtype) {
-  const double count = std::ldexp(1.0, dtype.bits);
-  if (dtype.is_uint()) return {0, count - 1};
-  return {-count / 2, count / 2 - 1};
+  const NumberFormat& format = *FormatOfDType(dtype);
+  return {LeastOf(format), GreatestOf(format)};
 }
 
 std::optional<double> NumberOfScalar(const Expr* scalar) {
