@@ -11,6 +11,9 @@
 
 namespace iropt::precision {
 
+// The dtype whose operators can get another format.
+inline constexpr DataType kSingle = DataType::Float(32);
+
 // Calls f with the elements of a tensor of floats, in order and in pieces; not at all for other tensors.
 inline void ForEachPiece(const NDArray& tensor, FunctionRef<void(std::span<const float>)> f) {
   if (tensor.dtype() == DataType::Float(32)) return f(tensor.As<float>());

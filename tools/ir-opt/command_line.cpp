@@ -38,6 +38,7 @@ const FlagExclusion kExclusions[] = {
       "metrics",         "track-memory",     "time-trace",       "remarks",         "print-before", "print-after",
       "print-changed",   "print-trace",      "print-before-all", "print-after-all", "dump-dir",     "checkpoint-dir",
       "reproducer",      "opt-bisect-limit", "rewrite-limit",    "debug-only",      "instruments"}},
+    {"precision", {"verify-determinism", "verify-idempotent", "cache-dir", "split-input-file", "repeat", "checkpoint-dir", "reproducer"}},
     {"extract", {"delete", "reproducer", "checkpoint-dir"}},
     {"delete", {"reproducer", "checkpoint-dir"}},
     {"checkpoint-dir", {"split-input-file", "opt-bisect-limit", "generate-checks"}},
@@ -45,6 +46,10 @@ const FlagExclusion kExclusions[] = {
 
 constexpr FlagRequirement kRequirements[] = {{"output-split-marker", "split-input-file"},
                                              {"resume-from", "checkpoint-dir"},
+                                             {"keep-precision", "precision", "bisect"},
+                                             {"precision-objective", "precision"},
+                                             {"precision-report", "precision"},
+                                             {"rtol", "precision", "bisect"},
                                              {"MD", "output"},
                                              {"MF", "MD"},
                                              {"MT", "MD"},
@@ -54,7 +59,7 @@ constexpr FlagRequirement kRequirements[] = {{"output-split-marker", "split-inpu
 // Checks the values of flags.
 Status CheckValues(const CommandLine& line) {
   if (line.bisect && line.bisect->empty()) {
-    return Error{ErrorCode::Usage, "flag '-bisect' must be verify, semantics, races or a command, not ''"};
+    return Error{ErrorCode::Usage, "flag '-bisect' must be verify, semantics, races, precision or a command, not ''"};
   }
   const std::string& which = line.verify_diagnostics;
   if (!which.empty() && which != "all" && which != "only-expected") {
@@ -80,6 +85,7 @@ Status CheckInputs(const CommandLine& line) {
   const DriverOptions& driver = line.driver;
   if (driver.more_inputs.empty()) return {};
   const std::pair<std::string_view, bool> of_one[] = {{"-bisect", line.bisect.has_value()},
+                                                      {"-precision", !driver.precision.format.empty()},
                                                       {"-checkpoint-dir", driver.snapshots.checkpoint_dir.has_value()},
                                                       {"-run-reproducer", driver.pipeline.is_in_input}};
   for (const auto& [flag, is_there] : of_one) {
@@ -100,6 +106,7 @@ BisectRequest BisectRequestOf(const CommandLine& line) {
   if (*line.bisect == "verify") return {.check = BisectRequest::Check::Verify};
   if (*line.bisect == "semantics") return {.check = BisectRequest::Check::Semantics};
   if (*line.bisect == "races") return {.check = BisectRequest::Check::Races};
+  if (*line.bisect == "precision") return {.check = BisectRequest::Check::Precision};
   return {.check = BisectRequest::Check::Command, .command = *line.bisect};
 }
 
@@ -122,6 +129,7 @@ Status ReadInstruments(const FlagParser& parser, CommandLine& line) {
 
 void TranslateWords(CommandLine& line) {
   if (line.bisect) line.driver.bisect = BisectRequestOf(line);
+  line.driver.precision.lints = !line.lint.empty();
   line.driver.checks.diagnostics = !line.verify_diagnostics.empty();
   line.driver.checks.only_expected = line.verify_diagnostics == "only-expected";
   line.driver.print_pipeline = FormOf(line.print_pipeline);

@@ -24,6 +24,7 @@ struct CommandLine {
   std::string print_pipeline;  // empty if the flag is not there, as below
   std::string verify_diagnostics;
   std::optional<std::string> bisect;
+  std::string lint;
   std::string diagnostics = "text";
   std::string colour = "auto";
   std::string progress = "auto";

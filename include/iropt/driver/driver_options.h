@@ -17,7 +17,7 @@ namespace iropt {
 
 // Failure that -bisect looks for in the result of passes.
 struct BisectRequest {
-  enum class Check : uint8_t { Verify, Semantics, Races, Command };
+  enum class Check : uint8_t { Verify, Semantics, Races, Precision, Command };
 
   Check check = Check::Verify;
   std::string command = {};  // of a shell, see CommandOn: gets the result as a file and fails if it is bad
@@ -68,6 +68,17 @@ struct SnapshotOptions {
   std::optional<std::string> reproducer;      // the file that a failing run leaves to be repeated
 };
 
+// The choice of number formats for operators, by runs of the module after the passes.
+struct PrecisionOptions {
+  std::string format;                 // "fp16": all operators that may; "auto:fp16": as many as the tolerance allows
+  std::vector<std::string> keep;      // names of operators that keep their format, or regular expressions
+  std::string objective = "tolerance";  // or "size", "speed"
+  std::optional<std::string> report;  // the file for the table, as JSON or, by its name, as a page
+  std::vector<std::string> inputs;    // files of tensors, of one run each; empty: random inputs
+  std::optional<double> tolerance;    // of the relative error of an output
+  bool lints = false;                 // look for overflows and lost digits instead of running passes
+};
+
 struct DriverOptions {
   CompilerOptions compiler;
   PipelineOptions pipeline;
@@ -79,6 +90,7 @@ struct DriverOptions {
   CutRequest cut;  // work on these parts of the module alone
   OutputOptions output;
   ResultChecks checks;
+  PrecisionOptions precision;
   std::vector<FlaggedInstrument> flagged_instruments;
   std::vector<std::string> instruments;  // in the syntax of a pipeline, see instruments.def
   SnapshotOptions snapshots;

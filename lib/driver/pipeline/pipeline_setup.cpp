@@ -169,6 +169,8 @@ Status PipelineSetup::ClaimFiles(OutputFiles& files) {
   IROPT_ASSIGN_OR_RETURN(pairs_, PairInputs(options_));
   for (const InputOutput& pair : pairs_) files.AddRead("the input", pair.input);
   settings_.AddReadFiles(files);
+  for (const std::string& path : options_.precision.inputs) files.AddRead("-inputs", path);
+  if (const auto& report = options_.precision.report) IROPT_RETURN_IF_ERROR(files.Claim("-precision-report", *report));
   if (!WarnOfReplacedInputs()) return Failure{ErrorCode::Usage};
   for (const InputOutput& pair : pairs_) {
     if (!WritesModules(options_)) break;

@@ -16,6 +16,7 @@
 #include "driver/check/verify_result.h"
 #include "driver/instruments/check.h"
 #include "driver/pipeline/pipeline_setup.h"
+#include "driver/precision/precision_stage.h"
 #include "driver/session/reproducer.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/expected_diagnostics.h"
@@ -193,12 +194,26 @@ class Run {
   }
 
   int Bisect(const Module& module, BisectRequest request) {
+    if (request.check == BisectRequest::Check::Precision) return Precision(module);
     request.limits = setup_.limits();
     request.semantics = setup_.semantics();
     const Status found = Bisection(compiler_, setup_, std::move(request), options_.snapshots.reproducer).Run(module);
     if (found.ok()) return 0;
     return compiler_.Report(found.error(),
                             found.error().code == ErrorCode::Usage ? DiagId("usage") : DiagId("pass-failed"));
+  }
+
+  // -bisect=precision and -lint, on the module after the passes.
+  int Precision(Module module) {
+    if (setup_.pass() != nullptr) {
+      if (const int code = RunPasses(module); code != 0) return code;
+    }
+    activity_ = "running functions of";
+    const NetworkMode mode = setup_.settings().network_mode();
+    const PrecisionOptions& options = options_.precision;
+    const Status done = options.lints ? LintPrecision(compiler_, options, mode, module)
+                                      : BisectPrecision(compiler_, options, mode, module);
+    return done.ok() ? 0 : compiler_.Report(done.error(), "no-value");
   }
 
   // The current chunk.
@@ -221,6 +236,7 @@ class Run {
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);
     if (options_.verify_only) return 0;
     activity_ = "running passes on";
+    if (options_.precision.lints) return Precision(*module);
     if (options_.bisect) return Bisect(*module, *options_.bisect);
     if (const int code = RunPasses(*module); code != 0) return code;
     setup_.filter().Observe(*module);
@@ -263,16 +279,21 @@ class Run {
 
   int RunPasses(Module& module) {
     setup_.run().BeforePasses(module);
-    if (setup_.pass() == nullptr) {
+    const bool lowers = !options_.precision.format.empty() && WritesModules(options_);
+    if (setup_.pass() == nullptr && !lowers) {
       setup_.run().AfterPasses(module);
       setup_.run().EndPasses();
       return 0;
     }
     if (const Status removed = setup_.RemoveOldDumps(); !removed.ok()) return compiler_.Report(removed.error(), "file");
-    RemarkNothingToDo(module);
+    if (setup_.pass() != nullptr) RemarkNothingToDo(module);
     std::optional<Module> input;
     if (options_.repeat != 0) input = module;
     Result<PassResult> result = RunPipeline(std::move(module));
+    if (result.ok() && lowers) {
+      const Pass pass = MakePrecisionPass(compiler_, options_.precision, setup_.settings().network_mode());
+      result = pass(std::move(result->module), setup_.context());
+    }
     setup_.run().EndPasses();
     if (result.ok()) {
       module = std::move(result->module);
@@ -311,6 +332,7 @@ class Run {
   }
 
   Result<PassResult> RunPipeline(Module module) {
+    if (setup_.pass() == nullptr) return PassResult{std::move(module)};
     const StepTimer timer(setup_.run(), RunStep::Passes);
     Result<PassResult> result = (*setup_.pass())(std::move(module), setup_.context());
     if (result.ok()) CompleteForVersion(result->module);
@@ -495,6 +517,9 @@ Status ShowPipeline(const PipelineSetup& setup, ShownForm form) {
 int RunOn(const DriverOptions& options, const CheckpointIndex* resumed) {
   const FileLog log;
   CompilerInstance compiler(options.compiler);
+  const bool bisects = options.bisect && options.bisect->check == BisectRequest::Check::Precision;
+  if (const Status valid = CheckPrecisionOptions(options.precision, bisects); !valid.ok())
+    return compiler.Report(valid.error(), "usage");
   PipelineSetup setup(compiler, options, resumed);
   if (const Status ready = setup.Run(); !ready.ok()) return compiler.Report(ready.error(), "usage");
   if (options.print_pipeline != ShownForm::None) {

@@ -33,7 +33,8 @@ std::string NameInFolder(const std::string& input, const std::string& emit) {
 }  // namespace
 
 bool WritesModules(const DriverOptions& options) {
-  return !options.verify_only && !options.bisect && options.print_pipeline == ShownForm::None;
+  return !options.verify_only && !options.bisect && !options.precision.lints &&
+         options.print_pipeline == ShownForm::None;
 }
 
 Result<std::vector<InputOutput>> PairInputs(const DriverOptions& options) {

@@ -63,13 +63,14 @@ Result<Tensor> AllocateOutput(const TensorSpec& spec, Storage::Tracking tracking
 
 }  // namespace
 
-Result<HostValue> RelaxInterpreter::CallKernel(const Call& call, const OpInfo& op, std::span<const HostValue> args) {
+Result<HostValue> RelaxInterpreter::CallKernel(const Call& call, const OpInfo& op, const Attr* attrs,
+                                                 std::span<const HostValue> args) {
   if (!std::ranges::all_of(args, [](const HostValue& arg) { return IsWritten(arg); }))
     return OpError(op, "an operand is read before it is initialized");
   const RandomSource before = random_;
   const bool is_inference = inference_calls_.contains(&call);
   Result<HostValue> result = Timed(CalleeKind::kOperator, op.script, [&] {
-    return EvalOp(op, call.attrs, args, options_.limits, &random_, is_inference);
+    return EvalOp(op, attrs, args, options_.limits, &random_, is_inference);
   });
   if (options_.observer && random_ != before) options_.observer->OnRandom();
   return result;
@@ -87,8 +88,16 @@ Result<HostValue> RelaxInterpreter::ViewStorage(const OpInfo& op, std::vector<Ho
 
 Result<HostValue> RelaxInterpreter::CallOperator(const Call& call, const OpInfo& op, Frame& frame) {
   IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> args, EvalAll(call.args, frame));
+  if (!options_.operators) return CallOnValues(call, op, call.attrs, std::move(args), frame);
+  return options_.operators->Run(call, op, args, [&](const Attr* attrs, std::span<const HostValue> operands) {
+    return CallOnValues(call, op, attrs, std::vector<HostValue>(operands.begin(), operands.end()), frame);
+  });
+}
+
+Result<HostValue> RelaxInterpreter::CallOnValues(const Call& call, const OpInfo& op, const Attr* attrs,
+                                                 std::vector<HostValue> args, Frame& frame) {
   if (IsStorageView(op, args)) return ViewStorage(op, std::move(args));
-  if (HasKernel(op)) return CallKernel(call, op, args);
+  if (HasKernel(op)) return CallKernel(call, op, attrs, args);
   const Expr* outer = std::exchange(site_, &call);
   const auto run = [&]() -> Result<HostValue> {
     switch (op.id) {

@@ -77,8 +77,10 @@ class RelaxInterpreter final : public PackedContext {
   Result<HostValue> CallGlobal(const GlobalVar& var, const BaseFunc& function, std::vector<HostValue> args);
   Result<HostValue> CallPrimFunc(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args);
   Result<HostValue> CallPacked(std::string_view name, std::span<const HostValue> args);
-  Result<HostValue> CallKernel(const Call& call, const OpInfo& op, std::span<const HostValue> args);
+  Result<HostValue> CallKernel(const Call& call, const OpInfo& op, const Attr* attrs, std::span<const HostValue> args);
   Result<HostValue> CallOperator(const Call& call, const OpInfo& op, Frame& frame);
+  Result<HostValue> CallOnValues(const Call& call, const OpInfo& op, const Attr* attrs, std::vector<HostValue> args,
+                                 Frame& frame);
   // call_tir and its variants.
   Result<HostValue> CallDestinationPassing(const Call& call, const OpInfo& op, std::vector<HostValue> args,
                                            Frame& frame);

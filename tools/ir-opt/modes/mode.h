@@ -41,6 +41,7 @@ extern const Mode verify_rules_mode;
 // These run a pipeline or read modules under some of the flags of ir-opt.
 extern const Mode verify_mode;
 extern const Mode bisect_mode;
+extern const Mode lint_mode;
 extern const Mode print_pipeline_mode;
 extern const Mode reproduce_mode;
 extern const Mode extract_mode;

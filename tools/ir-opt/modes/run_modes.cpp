@@ -39,8 +39,16 @@ bool BisectTakes(const Flag& flag) {
     return false;
   return IsCommon(flag) || IsOneOf(flag.group, {FlagGroup::Pipeline, FlagGroup::Input}) ||
          flag.name.starts_with("check-semantics-") ||
-         IsOneOf(flag.name, {"bisect", "require-comparison", "pass-timeout", "max-rss", "max-ir-growth", "reproducer",
+         IsOneOf(flag.name, {"bisect", "rtol", "require-comparison", "pass-timeout", "max-rss", "max-ir-growth", "reproducer",
                              "text-version", "text-pep695", "inline-constants"});
+}
+
+bool LintTakes(const Flag& flag) {
+  if (IsOneOf(flag.name, {"split-input-file", "keep-precision", "precision-objective", "precision-report", "rtol",
+                          "start-after", "stop-after", "run-reproducer", "print-pipeline"}))
+    return false;
+  return IsCommon(flag) || IsOneOf(flag.group, {FlagGroup::Pipeline, FlagGroup::Input}) ||
+         IsOneOf(flag.name, {"lint", "max-rss", "text-version"});
 }
 
 bool PrintPipelineTakes(const Flag& flag) {
@@ -77,6 +85,7 @@ int RunLimited(const Mode& mode, const std::vector<std::string>& words) {
 
 constexpr std::string_view kVerifySelectors[] = {"verify-only"};
 constexpr std::string_view kBisectSelectors[] = {"bisect"};
+constexpr std::string_view kLintSelectors[] = {"lint"};
 constexpr std::string_view kPrintPipelineSelectors[] = {"print-pipeline"};
 constexpr std::string_view kReproduceSelectors[] = {"run-reproducer"};
 
@@ -93,7 +102,7 @@ constinit const Mode verify_mode = {.name = "verify",
                                     .run = RunLimited};
 constinit const Mode bisect_mode = {.name = "bisect",
                                     .title = "ir-opt bisect",
-                                    .usage = "verify|semantics|races|CMD [FILE]",
+                                    .usage = "verify|semantics|races|precision|CMD [FILE]",
                                     .summary = "find the first pass whose result is bad",
                                     .examples = "  ir-opt bisect semantics -O3 in.ir -reproducer=small.ir\n",
                                     .selectors = kBisectSelectors,
@@ -101,6 +110,16 @@ constinit const Mode bisect_mode = {.name = "bisect",
                                     .flag_takes_argument = true,
                                     .flags = Taken<BisectTakes>,
                                     .run = RunLimited};
+constinit const Mode lint_mode = {.name = "lint",
+                                  .title = "ir-opt lint",
+                                  .usage = "numeric [FILE]",
+                                  .summary = "warn where numbers overflow, vanish or lose digits",
+                                  .examples = "  ir-opt lint numeric model.onnx -inputs='samples/*.npz'\n",
+                                  .selectors = kLintSelectors,
+                                  .flag = "lint",
+                                  .flag_takes_argument = true,
+                                  .flags = Taken<LintTakes>,
+                                  .run = RunLimited};
 constinit const Mode print_pipeline_mode = {.name = "print-pipeline",
                                             .title = "ir-opt print-pipeline",
                                             .usage = "[flags of a run]",

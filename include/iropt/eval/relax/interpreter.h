@@ -16,6 +16,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/runtime/packed_func.h"
 #include "iropt/runtime/value.h"
+#include "iropt/support/function_ref.h"
 
 namespace iropt {
 
@@ -74,6 +75,16 @@ class RunObserver {
   virtual void OnOverwrite(const NDArray& /*tensor*/) {}
 };
 
+// Computes the calls of operators in a run, for example in another number format.
+class OperatorRunner {
+ public:
+  // Computes the call as the interpreter does, with these attributes and operands.
+  using Compute = FunctionRef<Result<HostValue>(const Attr* attrs, std::span<const HostValue> args)>;
+  virtual ~OperatorRunner() = default;
+  virtual Result<HostValue> Run(const Call& call, const OpInfo& op, std::span<const HostValue> args,
+                                Compute compute) = 0;
+};
+
 struct RunOptions {
   EvalLimits limits = {};                  // of one operator, one PrimFunc, one allocation
   size_t max_depth = 10'000;               // of calls of Relax functions
@@ -81,6 +92,7 @@ struct RunOptions {
   const PackedRegistry* packed = nullptr;  // null: BuiltinPackedFuncs()
   PrimFuncExecutor* prim_funcs = nullptr;  // null: they are interpreted
   RunObserver* observer = nullptr;         // may be null
+  OperatorRunner* operators = nullptr;     // null: the interpreter computes them
   NetworkMode mode = NetworkMode::Auto;    // of R.nn.batch_norm and R.nn.dropout
   // Races are errors, and not warnings; with kSampled, results have no meaning.
   std::optional<RaceWatch> check_races = {};

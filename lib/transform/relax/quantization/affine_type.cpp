@@ -31,7 +31,7 @@ const Call* CallAt(const Expr* expr, const Definitions& definitions, OpId op) {
   return call && IsOp(call->op, op) ? call : nullptr;
 }
 
-DataType DTypeOf(const Expr* expr) {
+DataType TensorDTypeOf(const Expr* expr) {
   const TensorType* tensor = TensorTypeOf(expr);
   return tensor ? tensor->dtype : DataType::Void();
 }
@@ -81,7 +81,7 @@ std::optional<Param> ParamOf(const Expr* expr, int rank, const Definitions& defi
 std::optional<Param> IntegerParam(const Expr* expr, int rank, const Definitions& definitions, Workspace& workspace) {
   if (const Call* cast = CallAt(expr, definitions, op::kAstype)) expr = cast->args[0];
   std::optional<Param> param = ParamOf(expr, rank, definitions, workspace);
-  if (!param || DTypeOf(param->value).is_integer()) return param;
+  if (!param || TensorDTypeOf(param->value).is_integer()) return param;
   const auto numbers = NumbersOf(DefinitionOf(param->value, definitions));
   const auto is_whole = [](double number) {
     return number == std::trunc(number) && std::abs(number) <= std::numeric_limits<int32_t>::max();
@@ -96,7 +96,7 @@ std::optional<Param> IntegerParam(const Expr* expr, int rank, const Definitions&
 std::optional<AffineType> MakeAffineType(const Expr* scale, const std::optional<Param>& zero_point, DataType dtype,
                                          int rank, const Definitions& definitions, Workspace& workspace) {
   const std::optional<Param> factor = ParamOf(scale, rank, definitions, workspace);
-  if (!factor || !zero_point || DTypeOf(factor->value) != kRealDType) return std::nullopt;
+  if (!factor || !zero_point || TensorDTypeOf(factor->value) != kRealDType) return std::nullopt;
   if (factor->axis && zero_point->axis && *factor->axis != *zero_point->axis) return std::nullopt;
   // Constants in the operands of a binding: an alias of one is the constant.
   const auto literal = [&](const Expr* value) {
@@ -112,7 +112,7 @@ std::optional<AffineType> MakeAffineType(const Expr* scale, const std::optional<
 std::optional<Quantization> Dequantized(const Expr* real, const Expr* scale, const Definitions& definitions,
                                         Workspace& workspace) {
   const Call* widened = CallAt(real, definitions, op::kAstype);
-  if (!widened || DTypeOf(widened) != kRealDType || !IsQuantizedDType(DTypeOf(widened->args[0]))) return std::nullopt;
+  if (!widened || TensorDTypeOf(widened) != kRealDType || !IsQuantizedDType(TensorDTypeOf(widened->args[0]))) return std::nullopt;
   const int rank = RankOf(widened);
   const Expr* data = widened->args[0];
   std::optional<Param> zero_point = Param{MakeNumber(0, kZeroDType, workspace), std::nullopt};
@@ -121,8 +121,8 @@ std::optional<Quantization> Dequantized(const Expr* real, const Expr* scale, con
     data = centered->args[0];
   }
   const Call* cast = CallAt(data, definitions, op::kAstype);
-  if (cast && DTypeOf(cast) == kZeroDType && IsQuantizedDType(DTypeOf(cast->args[0]))) data = cast->args[0];
-  const auto type = MakeAffineType(scale, zero_point, DTypeOf(data), rank, definitions, workspace);
+  if (cast && TensorDTypeOf(cast) == kZeroDType && IsQuantizedDType(TensorDTypeOf(cast->args[0]))) data = cast->args[0];
+  const auto type = MakeAffineType(scale, zero_point, TensorDTypeOf(data), rank, definitions, workspace);
   if (!type || RankOf(data) != rank) return std::nullopt;
   return Quantization{ResolveAlias(data, definitions), *type};
 }
@@ -131,7 +131,7 @@ std::optional<Quantization> Dequantized(const Expr* real, const Expr* scale, con
 const Expr* CallParam(const Expr* operand, DataType dtype, const Definitions& definitions, Workspace& workspace) {
   const Expr* param = ResolveAlias(operand, definitions);
   const auto* constant = As<Constant>(DefinitionOf(param, definitions));
-  if (constant == nullptr) return DTypeOf(param) == dtype && RankOf(param) == 0 ? param : nullptr;
+  if (constant == nullptr) return TensorDTypeOf(param) == dtype && RankOf(param) == 0 ? param : nullptr;
   if (constant->data->dtype() == dtype && RankOf(constant) == 0) return constant;
   const auto numbers = NumbersOf(constant);
   if (!numbers || numbers->empty()) return nullptr;
@@ -143,10 +143,10 @@ std::optional<Quantization> MatchCall(const Expr* expr, OpId op, const Definitio
   const Call* call = CallAt(expr, definitions, op);
   if (!call || call->args.size() != 3) return std::nullopt;
   const bool quantizes = op == op::kQuantize;
-  const DataType real = DTypeOf(quantizes ? call->args[0] : call);
-  const DataType integer = DTypeOf(quantizes ? call : call->args[0]);
+  const DataType real = TensorDTypeOf(quantizes ? call->args[0] : call);
+  const DataType integer = TensorDTypeOf(quantizes ? call : call->args[0]);
   const int rank = RankOf(call);
-  if (real != kRealDType || DTypeOf(call->args[1]) != kRealDType || !IsQuantizedDType(integer) || rank == kUnknownDim)
+  if (real != kRealDType || TensorDTypeOf(call->args[1]) != kRealDType || !IsQuantizedDType(integer) || rank == kUnknownDim)
     return std::nullopt;
   AffineType type{.scale = CallParam(call->args[1], kRealDType, definitions, workspace),
                   .zero_point = CallParam(call->args[2], kZeroDType, definitions, workspace),
@@ -227,8 +227,8 @@ std::optional<Quantization> MatchDequantize(const Expr* real, const Definitions&
 std::optional<Quantization> MatchQuantize(const Expr* quantized, const Definitions& definitions, Workspace& workspace) {
   if (auto found = MatchCall(quantized, op::kQuantize, definitions, workspace)) return found;
   const Call* narrowed = CallAt(quantized, definitions, op::kAstype);
-  if (!narrowed || !IsQuantizedDType(DTypeOf(narrowed))) return std::nullopt;
-  const DataType dtype = DTypeOf(narrowed);
+  if (!narrowed || !IsQuantizedDType(TensorDTypeOf(narrowed))) return std::nullopt;
+  const DataType dtype = TensorDTypeOf(narrowed);
   const Call* clip = CallAt(narrowed->args[0], definitions, op::kClip);
   if (!clip || !ClipsTo(*clip, dtype)) return std::nullopt;
   const int rank = RankOf(narrowed);
@@ -240,7 +240,7 @@ std::optional<Quantization> MatchQuantize(const Expr* quantized, const Definitio
   }
   const Call* rounded = CallAt(shifted, definitions, op::kRound);
   const Call* scaled = rounded ? CallAt(rounded->args[0], definitions, op::kDivide) : nullptr;
-  if (!scaled || DTypeOf(scaled) != kRealDType || RankOf(scaled->args[0]) != rank) return std::nullopt;
+  if (!scaled || TensorDTypeOf(scaled) != kRealDType || RankOf(scaled->args[0]) != rank) return std::nullopt;
   const auto type = MakeAffineType(scaled->args[1], zero_point, dtype, rank, definitions, workspace);
   if (!type) return std::nullopt;
   return Quantization{ResolveAlias(scaled->args[0], definitions), *type};

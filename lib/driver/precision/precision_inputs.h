@@ -1,0 +1,25 @@
+// The inputs of the runs that a choice of precision needs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "iropt/driver/compiler_instance.h"
+#include "iropt/driver/driver_options.h"
+#include "iropt/execution/entry.h"
+#include "iropt/runtime/value.h"
+
+namespace iropt {
+
+// The arguments of one run for each set of inputs.
+struct PrecisionInputs {
+  std::vector<std::vector<HostValue>> samples;
+  bool is_random = false;
+};
+
+// Reads the files, whose names may have * and ?, or makes random inputs, which is a warning. Reports what is missing or
+// does not fit.
+Result<PrecisionInputs> ReadPrecisionInputs(const Entry& entry, const PrecisionOptions& options,
+                                            CompilerInstance& compiler);
+
+}  // namespace iropt
