@@ -9,6 +9,7 @@
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_packed.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/dropout.h"
 #include "iropt/op/ops/quantize.h"
@@ -52,6 +53,16 @@ uint64_t ElementsOf(const Type* type) {
   });
   return sum;
 }
+
+}  // namespace
+
+std::string_view ScriptOf(const Call& call) {
+  const bool is_packed = IsOp(call.op, op::kCallPurePacked) && !call.args.empty();
+  const auto* name = is_packed ? As<ExternFunc>(call.args[0]) : nullptr;
+  return name ? name->global_symbol : To<Op>(call.op)->info->script;
+}
+
+namespace {
 
 class Finder : private ExprVisitor {
  public:
@@ -103,7 +114,8 @@ class Finder : private ExprVisitor {
                            const std::string& name) const {
     if (keeps_ && keeps_(name)) return "-keep-precision names it";
     if (depth_ > 0) return "it is in a branch or a local function";
-    if (!op.pure || !HasKernel(op)) return fmt::format("{} has no {} form that is known", op.script, format_.name);
+    if (!op.pure || (!HasKernel(op) && !IsWholeMove(call)))
+      return fmt::format("{} has no {} form that is known", ScriptOf(call), format_.name);
     if (op.id == op::kQuantize || op.id == op::kDequantize) return "it is quantized";
     if (op.id == op::kNnDropout) return "it draws random numbers";
     if (operands.has_other_floats || results.has_other_floats) return "it mixes float formats";
@@ -111,7 +123,7 @@ class Finder : private ExprVisitor {
     for (const Expr* arg : call.args) {
       if (std::string reason = ConstantOverflow(arg); !reason.empty()) return reason;
     }
-    if (!CanLower(call, format_.dtype, module_)) return fmt::format("{} does not take {}", op.script, format_.name);
+    if (!CanLower(call, format_.dtype, module_)) return fmt::format("{} does not take {}", ScriptOf(call), format_.name);
     return {};
   }
 

@@ -9,6 +9,7 @@
 #include "iropt/precision/emulation.h"
 #include "iropt/runtime/random.h"
 #include "iropt/support/lookup.h"
+#include "iropt/transform/relax/precision/lower_operators.h"
 #include "precision/float_elements.h"
 #include "precision/operator_gradient.h"
 
@@ -267,14 +268,15 @@ class Meter {
     const auto evaluate = [&](const std::vector<HostValue>& args) {
       return EvalOp(*record.op, record.call->attrs, args, {}, nullptr, record.is_inference);
     };
-    const Result<HostValue> computed = evaluate(rounded);
+    const bool moves = IsWholeMove(*record.call);
+    const Result<HostValue> computed = moves ? Result<HostValue>(record.result) : evaluate(rounded);
     if (!computed.ok()) {
       share.breaks = true;
       return;
     }
     const HostValue& exact = *computed;
     HostValue unrounded = exact;
-    if (has_constants) {
+    if (has_constants && !moves) {
       Result<HostValue> other = evaluate(with_constants);
       if (!other.ok()) return;
       unrounded = *std::move(other);

@@ -25,7 +25,7 @@ def from_file(path, format="", verify=True):
 
 def __getattr__(name):
     # The imports of scripts take a tenth of the time of all, and most programs of passes need neither.
-    if name in ("onnx", "script"):
+    if name in ("onnx", "precision", "script"):
         import importlib
 
         return importlib.import_module("." + name, __name__)
@@ -40,4 +40,4 @@ def load_plugin(path):
 
 
 __all__ = ["Error", "IRModule", "NDArray", "PassContext", "Pipeline", "Sequential", "check_semantics", "from_file",
-           "from_source", "instrument", "ir", "load_plugin", "relax", "run", "script", "target", "tir", "transform"]
+           "from_source", "instrument", "ir", "load_plugin", "precision", "relax", "run", "script", "target", "tir", "transform"]

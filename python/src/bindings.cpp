@@ -15,6 +15,7 @@
 #include "operators.h"
 #include "passes.h"
 #include "patterns.h"
+#include "precision.h"
 #include "running.h"
 #include "schedule.h"
 #include "tensor.h"
@@ -54,6 +55,7 @@ PYBIND11_MODULE(_iropt, m) {
   iropt::python::AddAnalyses(m);
   iropt::python::AddIterMaps(m);
   iropt::python::AddPatterns(m);
+  iropt::python::AddPrecision(m);
   iropt::python::AddHostValues(m);
   iropt::python::AddRunning(m);
   iropt::python::AddSchedules(m);

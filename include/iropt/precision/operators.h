@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "iropt/ir/module.h"
@@ -22,6 +23,9 @@ struct Operator {
 
   bool is_candidate() const { return reason.empty(); }
 };
+
+// The operator that is called: "R.matmul", or "onnx.LSTM" for one of ONNX that stays whole.
+std::string_view ScriptOf(const Call& call);
 
 // Gives an operator its name.
 using OperatorNamer = std::function<std::string(const Var& var, const Call& call)>;

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "iropt/op/op.h"
 #include "iropt/support/file.h"
 
 namespace iropt {
@@ -18,7 +17,7 @@ using precision::ChosenOperator;
 constexpr size_t kMostRows = 40;
 constexpr size_t kLoweredRows = 10;  // of operators that have the format
 
-std::string_view OperatorName(const ChosenOperator& chosen) { return To<Op>(chosen.op.call->op)->info->script; }
+std::string_view OperatorName(const ChosenOperator& chosen) { return precision::ScriptOf(*chosen.op.call); }
 
 std::string RangeOf(const ChosenOperator& chosen) {
   return chosen.record ? precision::DescribeRange(*chosen.record) : std::string();

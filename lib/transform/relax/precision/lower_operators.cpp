@@ -11,6 +11,7 @@
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call_packed.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/runtime/value.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
@@ -41,6 +42,14 @@ const Attr* WithOutDtype(const Call& call, DataType dtype) {
   const auto* given = As<DTypeAttr>(record->values[field]);
   if (!given || given->value != kWide) return call.attrs;
   return record->With(field, DTypeAttr::Get(dtype));
+}
+
+// The explicit result types of a call that is not of an operator, with the dtype.
+const TupleType* WithOutTypes(const Call& call, DataType dtype, Arena& arena) {
+  if (!IsWholeMove(call)) return call.type_args;
+  return To<TupleType>(MapLeaves(call.type_args, Everywhere(), arena, [&](const Type* leaf, Everywhere) -> const Type* {
+    return IsWide(leaf) ? To<TensorType>(leaf)->With(arena, dtype, To<TensorType>(leaf)->vdevice) : leaf;
+  }));
 }
 
 // The variables that keep their types: the result, and what branches, local functions and match_casts use.
@@ -89,8 +98,10 @@ class OperatorLowering : public ExprMutator {
       const Type* type = call->args[i++]->type;
       return builder().NormalizeArgument(is_lower ? Lower(now) : Restore(now, type));
     });
-    if (is_lower)
-      return ReEmit(binding, Rebuild(*call, call->op, args, WithOutDtype(*call, lower_), call->type_args, call->type));
+    if (is_lower) {
+      const TupleType* types = WithOutTypes(*call, lower_, workspace().arena());
+      return ReEmit(binding, Rebuild(*call, call->op, args, WithOutDtype(*call, lower_), types, nullptr));
+    }
     ReEmit(binding, Rebuild(*call, VisitExpr(call->op), args, call->attrs, call->type_args, call->type));
   }
 
@@ -109,10 +120,11 @@ class OperatorLowering : public ExprMutator {
     const Type* type = binding->var->type;
     if (!kept_.Contains(binding->var) || !normal->type || TypeEqual(normal->type, type))
       return ReEmitBinding(binding, normal);
-    const Expr* lowered = builder().Emit(normal, binding->var->name());
-    ReEmitBinding(binding, builder().Normalize(Restore(lowered, type)));
+    const Expr* lowered = builder().NormalizeArgument(normal);
+    if (!Is<TensorType>(type)) return ReEmitBinding(binding, builder().Normalize(Restore(lowered, type)));
+    ReEmitBinding(binding, AsType(lowered, kWide));
     const Expr* now = RemapOf(binding->var);
-    if (Is<TensorType>(type)) converted_[{now ? now : binding->var, true}] = lowered;
+    converted_[{now ? now : binding->var, true}] = lowered;
   }
 
   const Expr* Lower(const Expr* arg) {
@@ -144,14 +156,17 @@ class OperatorLowering : public ExprMutator {
     return made = node;
   }
 
+  const Expr* AsType(const Expr* value, DataType dtype) {
+    const AstypeAttrs::Values values{.dtype = dtype};
+    return builder().MakeCall(GetOp(op::kAstype), {value}, MakeOpAttrs(op::kAstype, values));
+  }
+
   // The value in the lower dtype, or in float32.
   const Expr* Cast(const Expr* value, bool to_lower) {
     value = builder().NormalizeArgument(value);
     const std::pair key(value, to_lower);
     if (const auto found = converted_.find(key); found != converted_.end()) return found->second;
-    const AstypeAttrs::Values values{.dtype = to_lower ? lower_ : kWide};
-    const Expr* cast =
-        builder().Emit(builder().MakeCall(GetOp(op::kAstype), {value}, MakeOpAttrs(op::kAstype, values)));
+    const Expr* cast = builder().Emit(AsType(value, to_lower ? lower_ : kWide));
     converted_[key] = cast;
     // What comes from the lower dtype goes back there without loss.
     if (!to_lower) converted_[{cast, true}] = value;
@@ -167,20 +182,30 @@ class OperatorLowering : public ExprMutator {
 
 }  // namespace
 
+bool IsWholeMove(const Call& call) {
+  static constexpr std::string_view kNames[] = {"onnx.DepthToSpace", "onnx.Gather",       "onnx.GatherElements",
+                                                "onnx.GatherND",     "onnx.SpaceToDepth"};
+  const auto* name = IsOp(call.op, op::kCallPurePacked) && !call.args.empty() ? As<ExternFunc>(call.args[0]) : nullptr;
+  return name && call.type_args && std::ranges::find(kNames, name->global_symbol) != std::end(kNames);
+}
+
 bool CanLower(const Call& call, DataType dtype, const Module& module) {
   Workspace workspace(module);
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
   std::vector<const Expr*> args;
   for (const Expr* arg : call.args) {
     const Type* type = arg->type;
-    if (!type) return false;
+    if (!type) {
+      args.push_back(arg);  // a function
+      continue;
+    }
     const Type* lowered = MapLeaves(type, Everywhere(), workspace.arena(), [&](const Type* leaf, Everywhere) -> const Type* {
       const auto* tensor = As<TensorType>(leaf);
       return tensor && tensor->dtype == kWide ? tensor->With(workspace.arena(), dtype, tensor->vdevice) : leaf;
     });
     args.push_back(lowered == type ? arg : workspace.NewVar("x", lowered));
   }
-  const auto* lowered = workspace.New<Call>(call.op, workspace.Copy(args), WithOutDtype(call, dtype), call.type_args, nullptr);
+  const auto* lowered = workspace.New<Call>(call.op, workspace.Copy(args), WithOutDtype(call, dtype), WithOutTypes(call, dtype, workspace.arena()), nullptr);
   const Type* type = inferrer.Infer(lowered);
   return type && AllLeaves(type, [&](const Type* leaf) {
            const auto* tensor = As<TensorType>(leaf);
