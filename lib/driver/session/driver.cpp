@@ -29,12 +29,23 @@
 #include "iropt/support/debug_output.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/file_log.h"
+#include "iropt/support/scratch_file.h"
 #include "iropt/text/script/printer.h"
 #include "iropt/text/script/version.h"
 
 namespace iropt {
 
 namespace {
+
+// The folder of a file that is written; empty for streams and devices.
+std::string FolderOfOutput(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  const bool is_file = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+  if (IsStandardStream(path) || !is_file) return {};
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
 
 class Run {
  public:
@@ -59,6 +70,8 @@ class Run {
     for (const InputOutput& pair : setup_.pairs()) {
       pair_ = &pair;
       test_.reset();
+      // What passes do not keep in memory is where the output goes: there is the space for it.
+      ScratchFile::SetFolder(FolderOfOutput(pair.output));
       setup_.run().BeginInput();
       const int pair_code = ExecuteOrRunOutOfMemory();
       has_failed_ |= pair_code != 0;

@@ -78,10 +78,15 @@ std::byte Unpack(std::string_view bytes, size_t element, DataType dtype) {
   return static_cast<std::byte>(negative ? bits | (0xffU << dtype.bits) : bits);
 }
 
-Array UnpackAll(DataType dtype, std::span<const int64_t> dims, std::string_view bytes) {
-  auto array = NDArray::Make(dtype, dims);
-  for (size_t i = 0; i < array->num_bytes(); ++i) array->mutable_data()[i] = Unpack(bytes, i, dtype);
-  return array;
+// Keeps the name of the tensor, as those that are not packed do.
+Array UnpackAll(const TensorProto& tensor, DataType dtype, std::string_view bytes) {
+  std::string elements(*ArrayBytes(dtype, tensor.dims), '\0');
+  for (size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<char>(Unpack(bytes, i, dtype));
+  auto buffer = std::make_shared<const FileBuffer>(std::move(elements));
+  const auto* data = reinterpret_cast<const std::byte*>(buffer->data());
+  return NDArray::InFile(
+      dtype, tensor.dims, data,
+      {.path = {}, .name = std::string(tensor.name), .hash = {}, .span = {}, .file = std::move(buffer)});
 }
 
 // The elements in int32_data, int64_data or uint64_data. Small types are there by their bits, those of less than a byte
@@ -93,7 +98,7 @@ Result<Array> NDArrayFromInts(const TensorProto& tensor, DataType dtype, uint64_
     if (bytes.size() != FileBytes(dtype, elements))
       return Bad(tensor,
                  fmt::format("has {} bytes of data: its dimensions need {}", bytes.size(), FileBytes(dtype, elements)));
-    return UnpackAll(dtype, tensor.dims, bytes);
+    return UnpackAll(tensor, dtype, bytes);
   }
   if (tensor.ints.size() != elements)
     return Bad(tensor, fmt::format("has {} elements: its dimensions need {}", tensor.ints.size(), elements));
@@ -162,7 +167,7 @@ Result<Array> TensorReader::View(const TensorProto& tensor, DataType dtype, std:
   const uint64_t needed = FileBytes(dtype, elements);
   if (bytes.size() != needed)
     return Bad(tensor, fmt::format("has {} bytes of data: its dimensions need {}", bytes.size(), needed));
-  if (IsPacked(dtype)) return UnpackAll(dtype, tensor.dims, bytes);
+  if (IsPacked(dtype)) return UnpackAll(tensor, dtype, bytes);
   const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
   const bool in_file = bytes.data() >= file->data() && bytes.data() + bytes.size() <= file->data() + file->size();
   if (!in_file) {  // put together from several fields

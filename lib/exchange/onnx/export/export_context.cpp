@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "exchange/onnx/export/packed_elements.h"
 #include "exchange/onnx/import/import.h"
 #include "exchange/onnx/node_places.h"
 #include "exchange/onnx/tensors.h"
@@ -25,18 +26,6 @@ bool IsSameConstant(const NDArray& a, const NDArray& b) {
 
 uint64_t KeyOf(const NDArray& array) {
   return array.num_bytes() <= kMostToCompare ? array.Hash() : reinterpret_cast<uintptr_t>(array.data());
-}
-
-// Two or four elements in a byte, the first one in the lowest bits.
-std::string PackElements(const NDArray& array) {
-  const auto per_byte = static_cast<size_t>(8 / array.dtype().bits);
-  const unsigned mask = (1U << array.dtype().bits) - 1;
-  std::string packed((array.num_bytes() + per_byte - 1) / per_byte, '\0');
-  for (size_t i = 0; i < array.num_bytes(); ++i) {
-    const unsigned bits = (static_cast<unsigned>(array.data()[i]) & mask) << (i % per_byte * array.dtype().bits);
-    packed[i / per_byte] = static_cast<char>(static_cast<unsigned char>(packed[i / per_byte]) | bits);
-  }
-  return packed;
 }
 
 }  // namespace
@@ -86,6 +75,12 @@ void ExportContext::Annotate(NodeProto& node, const NodeNote& note) {
   if (node.doc.empty()) node.doc = model().Keep(note.doc);
 }
 
+// Returns whether a node is what one of the other operator became, with the same inputs but for the form of the weight.
+static bool StandsFor(const NodeProto& node, std::string_view op) {
+  const std::string own = QualifiedOp(node);
+  return own == op || (own == "com.microsoft.MatMulNBits" && (op == "MatMul" || op == "Gemm"));
+}
+
 void ExportContext::NameNode(std::span<NodeProto> nodes, Span span) {
   if (sources_ == nullptr || !span.known()) return;
   if (IsJoint(Location(span))) {
@@ -100,7 +95,7 @@ void ExportContext::NameNode(std::span<NodeProto> nodes, Span span) {
   // The last one computes the result.
   for (size_t i = nodes.size(); i-- > 0;) {
     NodeProto& node = nodes[i];
-    if (!node.name.empty() || QualifiedOp(node) != place->op) continue;
+    if (!node.name.empty() || !StandsFor(node, place->op)) continue;
     node.name = model().Keep(place->name);
     node_names_.insert(node.name);
     return;
@@ -113,12 +108,20 @@ const TensorProto* ExportContext::FindInitializer(std::string_view name) const {
   return found == all.end() ? nullptr : &*found;
 }
 
-TensorProto ExportContext::TensorOf(const NDArray& array) {
-  TensorProto tensor{.dims = {array.shape().begin(), array.shape().end()}, .type = ElementTypeOf(array.dtype())};
-  const bool packed = array.dtype().bits < 8 && !array.dtype().is_bool();
-  tensor.raw = packed ? model().Keep(PackElements(array))
-                      : std::string_view(reinterpret_cast<const char*>(array.data()), array.num_bytes());
-  return tensor;
+TensorProto ExportContext::TensorOf(const NDArray& array) { return TensorOf(array, *FileBytesOf(array)); }
+
+TensorProto ExportContext::TensorOf(const NDArray& array, const NDArray& bytes) {
+  return {.dims = {array.shape().begin(), array.shape().end()},
+          .type = ElementTypeOf(array.dtype()),
+          .raw = std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.num_bytes())};
+}
+
+const NDArray* ExportContext::FileBytesOf(const NDArray& array) {
+  if (!IsPackedInFiles(array.dtype())) return &array;
+  Result<std::shared_ptr<const NDArray>> packed = PackElements(array);
+  if (packed.ok()) return result_.made.emplace_back(*std::move(packed)).get();
+  Report(packed.error().message);
+  return &array;
 }
 
 std::string_view ExportContext::Initializer(TensorProto tensor, std::string_view hint) {
@@ -136,9 +139,10 @@ std::string_view ExportContext::Initializer(const NDArray& array, std::string_vi
     return {};
   }
   const std::string_view wanted = array.source() ? std::string_view(array.source()->name) : hint;
-  const std::string_view name = Initializer(TensorOf(array), wanted);
+  const NDArray* bytes = FileBytesOf(array);
+  const std::string_view name = Initializer(TensorOf(array, *bytes), wanted);
   result_.arrays.resize(model().graph.initializers.size(), nullptr);
-  result_.arrays.back() = &array;
+  result_.arrays.back() = bytes;
   by_content_.emplace(key, std::pair(&array, name));
   return by_array_[&array] = name;
 }

@@ -63,6 +63,9 @@ class ExportContext {
 
  private:
   void Annotate(NodeProto& node, const NodeNote& note);
+  // The bytes of the elements in a file: those of the array, or packed ones.
+  const NDArray* FileBytesOf(const NDArray& array);
+  static TensorProto TensorOf(const NDArray& array, const NDArray& bytes);
 
   const Module& module_;
   ExportedModel& result_;

@@ -24,7 +24,7 @@ constexpr Mask kWide = MaskOf({ElementType::kInt32, ElementType::kInt64, Element
 constexpr Mask kSigned = MaskOf({ElementType::kInt8, ElementType::kInt16, ElementType::kInt32, ElementType::kInt64});
 constexpr Mask kReal = MaskOf({ElementType::kFloat, ElementType::kFloat16, ElementType::kDouble});
 constexpr Mask kBfloat = MaskOf({ElementType::kBfloat16});
-constexpr Mask kHalf = MaskOf({ElementType::kFloat16});
+constexpr Mask kHalfMask = MaskOf({ElementType::kFloat16});
 constexpr Mask kFloat8 = MaskOf(
     {ElementType::kFloat8E4M3Fn, ElementType::kFloat8E4M3Fnuz, ElementType::kFloat8E5M2, ElementType::kFloat8E5M2Fnuz});
 
@@ -39,11 +39,11 @@ struct Row {
 constexpr Row kRows[] = {
     {"Add", 14, kSmall},
     {"Cast", 9, MaskOf({ElementType::kString})},
-    {"Celu", 28, kHalf | MaskOf({ElementType::kDouble})},
+    {"Celu", 28, kHalfMask | MaskOf({ElementType::kDouble})},
     {"Clip", 12, kSmall | kWide},
     {"ConstantOfShape", 20, kFloat8},
-    {"CumSum", 14, kHalf},
-    {"DequantizeLinear", 19, kHalf},
+    {"CumSum", 14, kHalfMask},
+    {"DequantizeLinear", 19, kHalfMask},
     {"DequantizeLinear", 21, MaskOf({ElementType::kInt16, ElementType::kUint16})},
     {"Div", 14, kSmall},
     {"Dropout", 22, kFloat8},
@@ -53,7 +53,7 @@ constexpr Row kRows[] = {
     {"Flatten", 21, kFloat8},
     {"Gemm", 9, kWide},
     {"Greater", 9, kSmall | kWide},
-    {"IsInf", 20, kHalf | kFloat8},
+    {"IsInf", 20, kHalfMask | kFloat8},
     {"IsNaN", 20, kFloat8},
     {"Less", 9, kSmall | kWide},
     {"MatMul", 9, kWide},
@@ -67,9 +67,9 @@ constexpr Row kRows[] = {
     {"Pad", 21, kFloat8},
     {"Pow", 12, MaskOf({ElementType::kInt32, ElementType::kInt64})},
     {"QLinearMatMul", 21, kFloat8},
-    {"QuantizeLinear", 19, kHalf},
+    {"QuantizeLinear", 19, kHalfMask},
     {"QuantizeLinear", 21, MaskOf({ElementType::kInt16, ElementType::kUint16})},
-    {"Range", 27, kHalf},
+    {"Range", 27, kHalfMask},
     {"ReduceMax", 12, kBytes},
     {"ReduceMax", 20, MaskOf({ElementType::kBool})},
     {"ReduceMin", 12, kBytes},
