@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "iropt/diag/joint_spans.h"
+#include "iropt/diag/location_comment.h"
 
 namespace iropt {
 
@@ -20,6 +22,14 @@ std::vector<uint32_t> LineStarts(std::string_view text) {
     starts.push_back(static_cast<uint32_t>(at + 1));
   }
   return starts;
+}
+
+// The name for the rest of the process.
+std::string_view KeepName(std::string name) {
+  static std::mutex mutex;
+  static std::set<std::string, std::less<>> names;
+  const std::scoped_lock lock(mutex);
+  return *names.insert(std::move(name)).first;
 }
 
 }  // namespace
@@ -81,11 +91,17 @@ SourceLocation SourceManager::Locate(uint32_t offset) const {
   text = text.substr(0, text.find('\n'));
   if (text.ends_with('\r')) text.remove_suffix(1);
   const size_t byte_in_line = std::min<size_t>(local - *line, text.size());
-  return {.name = buffer->name,
-          .line = static_cast<uint32_t>(line - starts.begin()) + buffer->first_line,
-          .column = static_cast<uint32_t>(CountCodePoints(text.substr(0, byte_in_line))) + 1,
-          .line_text = text,
-          .byte_in_line = byte_in_line};
+  SourceLocation location = {.name = buffer->name,
+                             .line = static_cast<uint32_t>(line - starts.begin()) + buffer->first_line,
+                             .column = static_cast<uint32_t>(CountCodePoints(text.substr(0, byte_in_line))) + 1,
+                             .line_text = text,
+                             .byte_in_line = byte_in_line};
+  if (std::vector<CommentedPlace> places = PlacesInComment(text); !places.empty()) {
+    location.name = KeepName(std::move(places.front().name));
+    location.line = places.front().line;
+    location.column = places.front().column;
+  }
+  return location;
 }
 
 std::string_view SourceManager::Text(SourceSpan span) const {

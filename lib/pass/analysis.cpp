@@ -7,8 +7,15 @@
 #include <unordered_map>
 
 #include "iropt/pass/pass_info.h"
+#include "iropt/support/debug_output.h"
 
 namespace iropt {
+
+namespace {
+
+constexpr DebugChannel kDebug("analysis");
+
+}  // namespace
 
 struct AnalysisManager::State {
   struct CachedResult {
@@ -58,6 +65,7 @@ std::shared_ptr<const void> AnalysisManager::Get(const AnalysisKind& kind, const
   // Without the lock, so that functions are analysed in parallel. If two threads analyse the same one, the first result
   // counts.
   std::shared_ptr<const void> result = kind.compute(*entry.func, *entry.storage);
+  IROPT_DEBUG(kDebug, "computes {} of '{}'", kind.name, entry.var->name);
   const std::scoped_lock lock(state_->mutex);
   ++state_->num_computed;
   if (auto found = state_->Find(kind, entry)) return found;
@@ -106,6 +114,7 @@ void AnalysisManager::TransferPreserved(const Module& module, const Preserved& k
     const ModuleEntry* entry = module.Find(item.var);
     if (entry == nullptr || state_->Find(*item.kind, *entry) != nullptr) continue;
     state_->Add(*item.kind, *entry, item.result);
+    IROPT_DEBUG(kDebug, "keeps {} of '{}', whose pass preserves it", item.kind->name, item.var->name);
   }
 }
 

@@ -223,6 +223,13 @@ class PipelineReader {
     for (const OptionValue::Entry& earlier : options) {
       if (earlier.key == key) reader_.ErrorAt(key_span, fmt::format("option '{}' is given twice", key));
     }
+    // As in LLVM's pipelines, a name alone switches something on.
+    const char next = reader_.Peek();
+    if (next == ';' || next == '>') {
+      OptionValue on = true;
+      on.set_span(key_span);
+      return options.push_back({std::move(key), std::move(on), key_span});
+    }
     if (!reader_.Expect('=', fmt::format("and a value after '{}'", key))) return;
     std::optional<OptionValue> value = reader_.ReadValue();
     if (value) options.push_back({std::move(key), *std::move(value), key_span});

@@ -209,6 +209,26 @@ Status PassRegistry::AddInstrument(InstrumentEntry row) {
   return {};
 }
 
+Status PassRegistry::AddAnalysis(PrintedAnalysis analysis) {
+  IROPT_RETURN_IF_ERROR(CheckName("analysis", analysis.name, /*has_factory=*/true));
+  if (analysis.print == nullptr)
+    return Error{ErrorCode::Usage, fmt::format("the analysis '{}' has no function that prints it", analysis.name)};
+  const auto printer = passes_.find(kPrintAnalysesPass);
+  if (printer == passes_.end()) {
+    return Error{ErrorCode::Usage,
+                 fmt::format("the registry lacks the pass '{}', which prints '{}'", kPrintAnalysesPass, analysis.name)};
+  }
+  const std::string name = analysis.name;
+  analysis.plugin = adding_plugin_;
+  const auto [place, added] = analyses_.emplace(name, std::move(analysis));
+  if (!added) return TakenName("an analysis", name, place->second.plugin);
+  std::vector<OptionSpec>& options = printer->second.options;
+  if (std::ranges::find(options, name, &OptionSpec::name) == options.end())
+    options.push_back(
+        {.name = name, .type = OptionType::Bool, .default_value = false, .summary = place->second.summary});
+  return {};
+}
+
 namespace {
 
 // Fails if the pipeline names one that is not registered.

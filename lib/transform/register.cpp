@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "analyses.h"
 #include "iropt/transform/passes.h"
 #include "rows.h"
 
@@ -7,6 +8,7 @@ namespace iropt {
 
 Status RegisterAllPasses(PassRegistry& registry) {
   for (PassEntry& entry : PassRows()) IROPT_RETURN_IF_ERROR(registry.Add(std::move(entry)));
+  for (PrintedAnalysis& analysis : AnalysisRows()) IROPT_RETURN_IF_ERROR(registry.AddAnalysis(std::move(analysis)));
   for (const PassAlias& hint : PassHints()) IROPT_RETURN_IF_ERROR(registry.AddAlias(hint));
   for (const OtherName& other : PassNames()) IROPT_RETURN_IF_ERROR(registry.AddPassName(other));
   for (OptionSpec& config : ConfigRows()) IROPT_RETURN_IF_ERROR(registry.AddConfig(std::move(config)));

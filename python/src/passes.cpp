@@ -185,6 +185,7 @@ class RunSettings {
     if (context.registry == nullptr) context.registry = &Registry();
     if (context.reader == nullptr) context.reader = Registry().shared_reader();
     if (!context.printer) context.printer = &PrintToStderr;
+    if (!context.text_printer) context.text_printer = &WriteToStderr;
     // A run inside of another one has its check.
     if (diagnostics_ == nullptr) {
       check_ = std::make_shared<SignalCheck>();
@@ -201,9 +202,11 @@ class RunSettings {
 
  private:
   static Status PrintToStderr(const Module& module, const std::string& heading) {
-    const std::string text = ModuleToString(module);
+    return WriteToStderr("# " + heading + "\n" + ModuleToString(module));
+  }
+  static Status WriteToStderr(std::string_view text) {
     const py::gil_scoped_acquire lock;
-    py::module_::import("sys").attr("stderr").attr("write")("# " + heading + "\n" + text);
+    py::module_::import("sys").attr("stderr").attr("write")(text);
     return {};
   }
 

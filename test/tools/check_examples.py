@@ -18,6 +18,7 @@ UNCHANGED = {
     "CanonicalizeOps": "the reader of Relay has done it",
     "MetaScheduleApplyDatabase": "it needs the files of a database",
     "Normalize": "reading brings modules into normal form",
+    "PrintAnalyses": "it shows what analyses find out",
     "PrintIR": "it shows the module",
     "RunCodegen": "the code generators come from plugins",
     "ToANormalForm": "reading brings modules into normal form",

@@ -50,7 +50,8 @@ class SourceManager {
   Result<uint32_t> AddBuffer(std::string name, std::string_view text, std::shared_ptr<const void> owner,
                              uint32_t first_line = 1);
 
-  // The location of a known offset; a location without a name for an offset of no source.
+  // The location of a known offset; a location without a name for an offset of no source. Where a comment at the end of
+  // the line says where it comes from (location_comment.h), the name, line and column are those.
   SourceLocation Locate(uint32_t offset) const;
 
   // The text of a span within one source; empty for an unknown one.

@@ -19,6 +19,7 @@ struct CompilerOptions {
   std::optional<std::string> input_format = {};  // else it is detected, see formats.h
   std::optional<std::string> text_version = {};  // of kTextVersions: what is printed; else what the input is
   bool pep695 = false;                           // see PrintOptions
+  bool print_locations = false;                  // comments say where statements come from
   bool no_verify = false;                        // check neither the input nor the result
   bool skip_type_check = false;                  // leave the type rules out of all checks
   bool allow_unknown_calls = false;              // see ParseOptions

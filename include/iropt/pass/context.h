@@ -15,6 +15,7 @@
 #include "iropt/pass/module_printer.h"
 #include "iropt/pass/option_value.h"
 #include "iropt/pass/pass_info.h"
+#include "iropt/pass/printed_analysis.h"
 #include "iropt/pass/text_reader.h"
 
 namespace iropt {
@@ -55,6 +56,7 @@ class PassContext {
   DiagnosticEngine* diagnostics = nullptr;   // without one, diagnostics of passes become part of the error of the run
   const PassRegistry* registry = nullptr;    // for required passes; null stands for PassRegistry::Global()
   ModulePrinter printer;                     // used by the pass PrintIR
+  TextPrinter text_printer;                  // used by the pass PrintAnalyses
   std::shared_ptr<const TextReader> reader;  // for options in TVMScript
   int threads = 1;
   const TargetAttr* target = nullptr;  // that the module is compiled for; null if it is not said

@@ -2,12 +2,13 @@
 // be printed back and built into a pass.
 //
 //   pipeline := item (',' item)*
-//   item     := NAME ['<' NAME '=' VALUE (';' NAME '=' VALUE)* '>']        a pass
+//   item     := NAME ['<' OPTION (';' OPTION)* '>']                        a pass
 //             | 'Sequential' ['<' options '>'] '(' pipeline ')'            options: name, opt_level, at_level
 //             | 'fixpoint' ['<' ROUNDS '>'] '(' pipeline ')'
 //             | 'repeat' '<' TIMES '>' '(' pipeline ')'
 //             | NAME '<' 'O'LEVEL '>'                                       a named pipeline, such as default<O2>
 //             | NAME                                                        one that is the same at all levels
+//   OPTION   := NAME '=' VALUE | NAME                                     NAME alone is NAME=true
 //   VALUE    := JSON, or a word in place of a string
 //   NAME     := a word, or any string in double quotes, which is then the name of a pass or an option
 #pragma once

@@ -16,6 +16,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_info.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/pass/printed_analysis.h"
 #include "iropt/pass/text_reader.h"
 #include "iropt/support/function_ref.h"
 
@@ -118,6 +119,9 @@ class PassRegistry {
   Status AddConfigName(OtherName other);
   // Refuses a name that is taken. The built-in instruments of ir-opt are separate and take precedence.
   Status AddInstrument(InstrumentEntry row);
+  // Adds an analysis that PrintAnalyses, which the registry must have, takes as an option. Refuses a name that is
+  // taken.
+  Status AddAnalysis(PrintedAnalysis analysis);
   // Refuses levels that the name has already, passes that do not parse, named pipelines among them that are not
   // registered yet, and rules for configuration options that are not registered or for passes that it does not have. A
   // pass that does not exist is an error when the pipeline is built.
@@ -137,6 +141,7 @@ class PassRegistry {
   const std::map<std::string, PassEntry, std::less<>>& passes() const { return passes_; }
   const std::map<std::string, OptionSpec, std::less<>>& configs() const { return configs_; }
   const std::map<std::string, InstrumentEntry, std::less<>>& instruments() const { return instruments_; }
+  const std::map<std::string, PrintedAnalysis, std::less<>>& analyses() const { return analyses_; }
   std::span<const PipelineEntry> pipelines() const { return pipelines_; }
   std::span<const PluginRecord> plugins() const { return plugins_; }
   // By its name or another one.
@@ -181,6 +186,7 @@ class PassRegistry {
   std::map<std::string, OptionSpec, std::less<>> configs_;
   std::map<std::string, std::string, std::less<>> other_config_names_;  // to keys of configs_
   std::map<std::string, InstrumentEntry, std::less<>> instruments_;
+  std::map<std::string, PrintedAnalysis, std::less<>> analyses_;
   std::vector<PipelineEntry> pipelines_;
   std::vector<PipelineEntry> additions_;  // in the order in which they were added
   std::vector<PluginRecord> plugins_;

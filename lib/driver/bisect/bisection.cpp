@@ -117,6 +117,7 @@ Result<FailurePoint> Bisection::FindPoint(const Module& module, int64_t step) {
   PassContext context = setup_.context();
   context.instruments = {cursor, input};
   context.printer = [](const Module&, const std::string&) { return Status(); };
+  context.text_printer = [](std::string_view) { return Status(); };
   const DiagnosticCapture capture(compiler_.diagnostics());
   static_cast<void>((*setup_.pass())(module, context));  // it stops at the step
   std::optional<FailurePoint> point = input->Take();

@@ -178,6 +178,7 @@ void InterestingnessTest::Work(Module module, const Pass& pass, PassContext cont
   context.instruments.clear();
   context.threads = 1;
   context.printer = [](const Module&, const std::string&) { return Status(); };
+  context.text_printer = [](std::string_view) { return Status(); };
   const auto bisect = std::make_shared<OptBisect>(extent.steps, [&](const BisectStep& step, bool runs) {
     if (runs) lines.Write({{"number", step.number}, {"pass", step.pass}, {"function", step.function}});
   });

@@ -100,6 +100,7 @@ class ExampleRun {
     const Result<Pass> pass = compiler_.MakePass(example.pipeline, &context);
     if (!pass.ok()) return Problem(pass.error());
     context.printer = [](const Module&, const std::string&) -> Status { return {}; };
+    context.text_printer = [](std::string_view) -> Status { return {}; };
     Result<PassResult> result = (*pass)(std::move(module), context);
     if (!result.ok()) return Problem(result.error());
     if (const Status verified = compiler_.Verify(result->module); !verified.ok()) return Problem(verified.error());

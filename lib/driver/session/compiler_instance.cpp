@@ -66,7 +66,7 @@ std::unique_ptr<DiagnosticConsumer> MakeConsumer(const CompilerOptions& options,
   IROPT_UNREACHABLE("format of diagnostics {}", options.diagnostics);
 }
 
-PrintOptions PrintOptionsFor(const CompilerInstance& compiler, const std::string& path) {
+PrintOptions PrintOptionsFor(const CompilerInstance& compiler, const SourceManager& sources, const std::string& path) {
   const CompilerOptions& options = compiler.options();
   const ConstantExternalizer* externalizer = compiler.weights().externalizer();
   return {.pep695 = options.pep695,
@@ -74,12 +74,13 @@ PrintOptions PrintOptionsFor(const CompilerInstance& compiler, const std::string
           .threads = compiler.threads(),
           .external = externalizer ? &externalizer->references() : nullptr,
           .elide_larger_than = options.elide_larger_than.value_or(INT64_MAX),
-          .folder = FolderOf(path)};
+          .folder = FolderOf(path),
+          .locations = options.print_locations ? &sources : nullptr};
 }
 
 // Those of text that is only to be looked at. Constants whose data is left out need no metadata section.
-PrintOptions ShownOptions(const CompilerInstance& compiler, const Module& module) {
-  PrintOptions shown = PrintOptionsFor(compiler, "-");
+PrintOptions ShownOptions(const CompilerInstance& compiler, const SourceManager& sources, const Module& module) {
+  PrintOptions shown = PrintOptionsFor(compiler, sources, "-");
   if (!compiler.options().elide_larger_than) shown.show_meta = !HasLargerConstant(module, kMostShownBytes);
   return shown;
 }
@@ -228,7 +229,7 @@ Result<const FormatRow*> CompilerInstance::OutputFormatOf(std::string_view path,
 }
 
 void CompilerInstance::Print(const Module& module, OutputStream& out, const std::string& path) const {
-  PrintModule(module, PrintOptionsFor(*this, path), out);
+  PrintModule(module, PrintOptionsFor(*this, sources_, path), out);
 }
 
 Status CompilerInstance::Write(const Module& module, OutputStream& out, const std::string& path, const Format& format,
@@ -247,12 +248,13 @@ Status CompilerInstance::Write(const Module& module, OutputStream& out, const st
                         fmt::format("'{}' lacks the data of constants of more than {} bytes, so it cannot be read",
                                     path, *options_.elide_larger_than));
   }
-  const WriteRequest request{.printing = is_shown ? ShownOptions(*this, module) : PrintOptionsFor(*this, path),
-                             .path = path,
-                             .options = &options_.format_options,
-                             .mode = mode,
-                             .sources = &sources_,
-                             .nodes = &file_nodes_.written};
+  const WriteRequest request{
+      .printing = is_shown ? ShownOptions(*this, sources_, module) : PrintOptionsFor(*this, sources_, path),
+      .path = path,
+      .options = &options_.format_options,
+      .mode = mode,
+      .sources = &sources_,
+      .nodes = &file_nodes_.written};
   return format.Write(module, request, out, diagnostics_);
 }
 
@@ -265,7 +267,7 @@ std::string CompilerInstance::PrintToString(const Module& module) const {
 }
 
 std::string CompilerInstance::ShownText(const Module& module) const {
-  return ModuleToString(module, ShownOptions(*this, module));
+  return ModuleToString(module, ShownOptions(*this, sources_, module));
 }
 
 Result<Pass> CompilerInstance::MakePass(const std::string& pipeline, const PassContext* context) {
@@ -284,6 +286,10 @@ PassContext CompilerInstance::MakeContext(int opt_level) {
   context.printer = [this](const Module& module, const std::string& heading) {
     return PrintUnderHeading(module, heading, {});
   };
+  context.text_printer = [this](std::string_view text) {
+    err().Append(text);
+    return err().Flush();
+  };
   context.reader = registry_.shared_reader();
   return context;
 }
@@ -299,7 +305,7 @@ std::string CompilerInstance::Heading(std::string heading, std::string_view deta
 Status CompilerInstance::PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details) {
   if (!CheckTextSize(module, diagnostics_)) return Failure{ErrorCode::Budget};
   err().Append(Heading(heading, details));
-  PrintModule(module, ShownOptions(*this, module), err());
+  PrintModule(module, ShownOptions(*this, sources_, module), err());
   return err().Flush();
 }
 

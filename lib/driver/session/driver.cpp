@@ -361,6 +361,7 @@ class Run {
       PassContext context = setup_.ContextForAnother();
       context.instruments = {timing};
       context.printer = [](const Module&, const std::string&) { return Status(); };
+      context.text_printer = [](std::string_view) { return Status(); };
       Status done;
       {
         const DiagnosticCapture capture(compiler_.diagnostics());

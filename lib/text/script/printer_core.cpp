@@ -4,7 +4,18 @@
 
 #include <cmath>
 
+#include "iropt/diag/location_comment.h"
+#include "iropt/ir/location.h"
+
 namespace iropt::text {
+
+void PrintContext::PrintPlace() {
+  if (const std::string comment = LocationComment(Location(line_place), *options.locations); !comment.empty()) {
+    out.Append("  ");
+    out.Append(comment);
+  }
+  line_place = {};
+}
 
 void PrintImports(PrefixUse use, PrintContext& context) {
   const bool tirx = context.Since(TextVersion::kV0_24);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "iropt/infer/print/prim_printer.h"
@@ -68,6 +69,8 @@ struct PrintContext : PrintTarget {
   const PrintOptions& options;
   const MetadataTable& metadata;
   int indent = 0;
+  Span place;       // of the statement whose lines are begun; unknown if locations are not printed
+  Span line_place;  // that of the current line, until its end
 
   PrintContext(const Module* m, const PrintOptions& o, OutputStream& stream, PrintNames& n, const MetadataTable& meta,
                int level = 0)
@@ -77,7 +80,14 @@ struct PrintContext : PrintTarget {
         indent(level) {}
   PrintContext WithOutput(OutputStream& other) const { return {module, options, other, names, metadata, indent}; }
 
+  // Ends the current line, before its line break.
+  void EndLine() {
+    if (line_place.known()) [[unlikely]]
+      PrintPlace();
+  }
   void NewLine() {
+    EndLine();
+    line_place = place;
     static constexpr std::string_view kSpaces =
         "                                                                                ";
     out.Append('\n');
@@ -85,6 +95,22 @@ struct PrintContext : PrintTarget {
     for (; n > static_cast<int>(kSpaces.size()); n -= static_cast<int>(kSpaces.size())) out.Append(kSpaces);
     out.Append(kSpaces.substr(0, static_cast<size_t>(n)));
   }
+  // During the lifetime of the result, the lines that are begun are those of the node, or of none.
+  [[nodiscard]] auto Placed(const Node* node) {
+    struct Scope {
+      Scope(PrintContext& c, Span now) : context(c), before(std::exchange(c.place, now)) {}
+      Scope(const Scope&) = delete;
+      Scope& operator=(const Scope&) = delete;
+      ~Scope() { context.place = before; }
+
+      PrintContext& context;
+      const Span before;
+    };
+    return Scope(*this, options.locations && node ? node->span() : Span());
+  }
+
+ private:
+  void PrintPlace();
 };
 
 // The names that no variable of a module gets. That of the metadata section is free if there is none.

@@ -34,6 +34,10 @@ int* volatile nowhere = reinterpret_cast<int*>(0x10);
 
 const Type* InferNothing(const Call&, InferContext&) { return ObjectType::Get(); }
 
+std::string PrintSize(const Module& module, const PassContext&) {
+  return "functions: " + std::to_string(module.functions().size()) + "\n";
+}
+
 // Additions that are neither a pass nor an instrument.
 Status AddWrong(std::string_view bug, PassRegistry& registry) {
   if (bug == "taken-kind") return registry.AddDiagnosticKind({"syntax", Severity::Remark, "another syntax"});
@@ -42,6 +46,8 @@ Status AddWrong(std::string_view bug, PassRegistry& registry) {
   if (bug == "bad-operator") return registry.AddOperator({.name = "relu", .functions = {&InferNothing, nullptr}});
   if (bug == "no-rule") return registry.AddOperator({.name = "mine.op"});
   if (bug == "no-pipeline") return registry.ExtendPipeline({"defaults", 1, 2, "FoldConstant"});
+  if (bug == "taken-analysis") return registry.AddAnalysis({.name = "uses", .print = &PrintSize});
+  if (bug == "no-printer") return registry.AddAnalysis({.name = "test_size"});
   return {};
 }
 
@@ -60,6 +66,8 @@ Status Register(PassRegistry& registry) {
     IROPT_RETURN_IF_ERROR(registry.Add(later));
   }
   IROPT_RETURN_IF_ERROR(AddWrong(bug, registry));
+  IROPT_RETURN_IF_ERROR(
+      registry.AddAnalysis({.name = "test_size", .summary = "the number of functions", .print = &PrintSize}));
   if (bug == "taken-name") IROPT_RETURN_IF_ERROR(registry.Add(Row("FoldConstant")));
   if (bug == "taken-instrument") {
     const auto none = [](const PassOptions&) { return std::shared_ptr<PassInstrument>(); };

@@ -1,10 +1,13 @@
 #include "iropt/diag/source.h"
 
+#include <array>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "catch.h"
+#include "iropt/diag/joint_spans.h"
+#include "iropt/diag/location_comment.h"
 
 namespace iropt {
 namespace {
@@ -34,6 +37,53 @@ TEST_CASE("positions become file, line and column", "[diag]") {
   expect(b + 2, "b.ir", 2, 1, "");
   CHECK(sources.Text({a + 3, a + 5}) == "cd");
   CHECK(sources.Text({}).empty());
+}
+
+TEST_CASE("a comment at the end of a line says where it comes from", "[diag]") {
+  SourceManager sources;
+  const std::string text =
+      "y = x  # loc(\"a \\22b\\5C\\FF.ir\":7:12)\n"
+      "z = y  # loc(fused[\"a.ir\":1:2, \"b.ir\":3:4])\n"
+      "w = z  # loc(a.ir:1:2)\n";
+  const uint32_t base = *sources.AddBuffer("<stdin>", text, nullptr);
+  const SourceLocation first = sources.Locate(base + 4);
+  CHECK(first.name == "a \"b\\\xff.ir");
+  CHECK(first.line == 7);
+  CHECK(first.column == 12);
+  CHECK(first.line_text.starts_with("y = x"));
+  CHECK(first.byte_in_line == 4);
+  const auto second = static_cast<uint32_t>(base + text.find("z = y"));
+  CHECK(sources.Locate(second).name == "a.ir");
+  CHECK(sources.Locate(static_cast<uint32_t>(base + text.find("w = z"))).name == "<stdin>");
+
+  // What is printed reads back, and all places stay.
+  CHECK(LocationComment({base, base + 1}, sources) == R"(# loc("a \22b\5C\FF.ir":7:12))");
+  const std::array<SourceSpan, 2> both = {SourceSpan{base, base + 1}, SourceSpan{second, second + 1}};
+  const std::string joint = LocationComment(Join(both), sources);
+  CHECK(joint == R"(# loc(fused["a \22b\5C\FF.ir":7:12, "a.ir":1:2, "b.ir":3:4]))");
+  CHECK(PlacesInComment("y " + joint).size() == 3);
+  CHECK(LocationComment({}, sources).empty());
+}
+
+TEST_CASE("comments that name no place", "[diag]") {
+  const std::string_view lines[] = {"",
+                                    ")",
+                                    "# loc()",
+                                    "# loc(\"a\")",
+                                    "# loc(\"a\":1)",
+                                    "# loc(\"a\":0:1)",
+                                    "# loc(\"a\":1:0)",
+                                    "# loc(",
+                                    "# loc(\"a",
+                                    "# loc(\"a\":1:2",
+                                    "# loc(\"a\":1:2) ",
+                                    "# loc(\"\\2\":1:2)",
+                                    "# loc(\"\\zz\":1:2)",
+                                    "# loc(\"a\":1:2, \"b\":1:2)",
+                                    "# loc(fused[\"a\":1:2)",
+                                    "# loc(fused[])",
+                                    "# loc(\"a\":99999999999:2)"};
+  for (const std::string_view line : lines) CHECK(PlacesInComment(line).empty());
 }
 
 TEST_CASE("offsets of no source have no location", "[diag]") {

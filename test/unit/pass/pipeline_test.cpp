@@ -106,7 +106,10 @@ TEST_CASE("malformed pipelines are errors at the place in the string") {
   CHECK(ErrorIn("Sequential<opt_level=x>(A)") == "x: 'opt_level' of a Sequential must be an integer from 0 to 4");
   CHECK(ErrorIn("Sequential<name=[1]>(A)") == "[1]: 'name' of a Sequential must be a string that is not empty");
   CHECK(ErrorIn("Sequential<name=\"\">(A)") == "\"\": 'name' of a Sequential must be a string that is not empty");
-  CHECK(ErrorIn("A<b>") == ">: expected '=' and a value after 'b'");
+  CHECK(ErrorIn("A<b c>") == "c: expected '=' and a value after 'b'");
+  CHECK(ErrorIn("A<b;b>") == "b: option 'b' is given twice");
+  CHECK(ErrorIn("A<b") == ": expected '=' and a value after 'b'");
+  CHECK(ErrorIn("Sequential<name>(A)") == "name: 'name' of a Sequential must be a string that is not empty");
   CHECK(ErrorIn("A<=3>") == "=: expected an option, name=value");
   CHECK(ErrorIn("A<b=1") == ": expected '>' or ';' after an option");
   CHECK(ErrorIn("A<b=1,c=2>") == ",: expected '>' or ';' after an option");

@@ -88,6 +88,10 @@ TEST_CASE("names that cannot be written in a pipeline are refused") {
   CHECK(MessageOf(registry.Add(Row("repeat"))) == "the pass 'repeat' has a reserved name");
   CHECK(MessageOf(registry.Add({.info = {.name = "A"}})) == "the pass 'A' has no factory");
   CHECK(MessageOf(registry.AddInstrument({.name = "a"})) == "the instrument 'a' has no factory");
+  CHECK(MessageOf(registry.AddAnalysis({.name = "a"})) == "the analysis 'a' has no function that prints it");
+  const auto print = [](const Module&, const PassContext&) { return std::string(); };
+  CHECK(MessageOf(registry.AddAnalysis({.name = "a", .print = print})) ==
+        "the registry lacks the pass 'PrintAnalyses', which prints 'a'");
 }
 
 TEST_CASE("a factory that throws is an error") {

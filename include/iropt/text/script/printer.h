@@ -44,6 +44,9 @@ struct PrintOptions {
   // Loops and blocks whose heads stand between kMarkBegin and kMarkEnd, which occur nowhere else in the text; null for
   // none. Of loops that share a line, the variable does.
   const std::unordered_set<const Node*>* marked = nullptr;
+  // Functions, bindings and statements end with a comment that says where they come from (diag/location_comment.h), by
+  // these sources; null for no comments.
+  const SourceManager* locations = nullptr;
 };
 
 inline constexpr char kMarkBegin = '\x01';

@@ -13,6 +13,13 @@
 
 namespace iropt::text {
 
+namespace {
+
+// Where a value is computed. The place of a variable is that of its definition; what is assigned it has its own.
+const Node* PlaceOf(const Expr* value, const Var* target) { return Is<Var>(value) ? target : value; }
+
+}  // namespace
+
 void RelaxPrinter::PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue,
                                  PrefixUse before) {
   prologue_ = &prologue;
@@ -35,6 +42,7 @@ void RelaxPrinter::PrintFunction(const Function* function, std::string_view name
   PrintPrologueLines(std::span(prologue.lines).subspan(prologue.signature_lines));
   PrintBody(function->body, nullptr);
   --context_.indent;
+  context_.EndLine();
   out_.Append('\n');
 }
 
@@ -52,7 +60,10 @@ void RelaxPrinter::PrintHeader(const Function* function, std::string_view name, 
   out_.Append("@R.function");
   if (!function->is_pure) out_.Append(is_private ? "(pure=False, private=True)" : "(pure=False)");
   if (function->is_pure && is_private) out_.Append("(private=True)");
-  context_.NewLine();
+  {
+    const auto placed = context_.Placed(function);
+    context_.NewLine();
+  }
   out_.Append("def ");
   out_.Append(name);
   if (context_.pep695) PrintTypeParams(type_params_, out_);
@@ -135,6 +146,7 @@ void RelaxPrinter::PrintNestedFunction(const Binding* binding, const Function* f
   WithStack([&] { PrintBody(function->body, nullptr); });
   --context_.indent;
   names_.Release(mark);
+  context_.EndLine();
   out_.Append('\n');
 }
 
@@ -160,6 +172,7 @@ void RelaxPrinter::PrintBody(const Expr* body, const Var* target) {
     for (const BindingBlock* block : seq->blocks) PrintBlock(block);
   }
   const Expr* value = seq ? seq->body : body;
+  const auto placed = context_.Placed(PlaceOf(value, target));
   context_.NewLine();
   if (target) {
     PrintAssignment(target, value, true);
@@ -198,6 +211,7 @@ void RelaxPrinter::PrintBlock(const BindingBlock* block) {
 void RelaxPrinter::PrintBinding(const Binding* binding, bool is_output) {
   const Var* var = binding->var;
   if (const auto* cast = As<MatchCast>(binding)) {
+    const auto placed = context_.Placed(PlaceOf(cast->value, var));
     context_.NewLine();
     out_.Append(names_.Define(var));
     if (var->type) {
@@ -213,6 +227,7 @@ void RelaxPrinter::PrintBinding(const Binding* binding, bool is_output) {
   const Expr* value = static_cast<const VarBinding*>(binding)->value;
   if (const auto* conditional = As<If>(value)) return PrintIf(var, conditional);
   if (const auto* function = As<Function>(value)) return PrintNestedFunction(binding, function);
+  const auto placed = context_.Placed(PlaceOf(value, var));
   context_.NewLine();
   // Only the list of outputs of a dataflow block names an empty tuple.
   if (!is_output && IsVoid(value->type) && IsVoid(var->type)) return exprs_.Print(value);
@@ -249,6 +264,7 @@ void RelaxPrinter::PrintAssignment(const Var* var, const Expr* value, bool annot
 }
 
 void RelaxPrinter::PrintIf(const Var* var, const If* value) {
+  const auto placed = context_.Placed(value);
   context_.NewLine();
   names_.Define(var);
   WithStack([&] {

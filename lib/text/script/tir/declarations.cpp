@@ -72,6 +72,7 @@ void TirDeclarations::NoteLate(size_t owner, size_t position, const Node* node, 
 }
 
 void TirDeclarations::BeginLine() {
+  context_.EndLine();  // lines that are inserted before this one come after the end of the last one
   Frame& frame = top();
   if (!frame.started) {
     frame.started = true;

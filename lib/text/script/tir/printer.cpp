@@ -60,7 +60,10 @@ void PrintPrimFunc(const PrimFunc* func, std::string_view name, const ScalarArgs
 
 std::string TirPrinter::Print(std::string_view name, const ScalarArgs& scalars) {
   PrintDecorator();
-  context_.NewLine();
+  {
+    const auto placed = context_.Placed(func_);
+    context_.NewLine();
+  }
   out_.Append("def ");
   out_.Append(name);
   ++context_.indent;
@@ -86,6 +89,7 @@ std::string TirPrinter::Print(std::string_view name, const ScalarArgs& scalars) 
   }
   Pop();
   --context_.indent;
+  context_.EndLine();
   out_.Append('\n');
   return Assemble();
 }

@@ -56,6 +56,7 @@ void TirStmtPrinter::PrintBody(const tir::Stmt* body) {
 
 void TirStmtPrinter::PrintStmt(const tir::Stmt* stmt) {
   const bool flat = context_.Since(TextVersion::kV0_24);
+  const auto placed = context_.Placed(stmt);
   WithStack([&] {
     switch (stmt->kind) {
       case NodeKind::kLetStmt: {

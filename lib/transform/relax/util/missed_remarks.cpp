@@ -122,7 +122,7 @@ struct CastCollector : WalkHandler {
   LookupMap<const Var*, const Call*> users;  // the first one of each variable
 };
 
-DataType DTypeOf(const Expr* e) {
+DataType DTypeOfValue(const Expr* e) {
   const auto* tensor = e->type ? As<TensorType>(e->type) : nullptr;
   return tensor ? tensor->dtype : DataType::Void();
 }
@@ -161,8 +161,8 @@ void RemarkStayingCasts(const Function& function) {
   const std::span<const Var* const> weights = WeightsOf(function);
   for (const auto& [var, cast] : collector.casts) {
     const Expr* operand = cast->args[0];
-    const DataType from = DTypeOf(operand);
-    const DataType to = DTypeOf(cast);
+    const DataType from = DTypeOfValue(operand);
+    const DataType to = DTypeOfValue(cast);
     if (from == kSingle && to == kHalf && std::ranges::find(weights, operand) != weights.end()) {
       RemarkMissed(
           "staying-cast", Location(*cast),
