@@ -31,18 +31,49 @@ def libraries_of(path):
     return {found for name, found in re.findall(r"^\s*(\S+) => (/\S+)", listed, re.MULTILINE) if not OF_THE_SYSTEM.match(name)}
 
 
+def check_tools():
+    """Ends with a message that names what is missing. CMake itself says which libraries are."""
+    missing = []
+    if not shutil.which("cmake"):
+        missing.append("CMake 3.22 or newer (Debian: cmake)")
+    if not shutil.which("ninja") and not shutil.which("make"):
+        missing.append("Ninja (Debian: ninja-build)")
+    if not any(map(shutil.which, [os.environ.get("CXX", "c++").split()[0], "g++", "clang++"])):
+        missing.append("a C++ compiler (Debian: g++)")
+    if missing:
+        sys.exit("error: the build of iropt needs what was not found: " + ", ".join(missing) + "\n"
+                 "scripts/setup.sh --package, in the folder of the sources, installs all that it needs on Debian and Ubuntu")
+
+
+def run(*command):
+    """Ends with the exit code of a command that fails: its messages say why."""
+    if subprocess.run(command).returncode != 0:
+        sys.exit(f"error: {command[0]} failed: see its messages above")
+
+
+def pybind11_folder():
+    """Options of CMake for the pybind11 of the build's requirements; none if CMake is to look for it."""
+    try:
+        import pybind11
+    except ImportError:
+        return []
+    return ["-Dpybind11_DIR=" + pybind11.get_cmake_dir()]
+
+
 class BuildWithCMake(build_ext):
     """Runs CMake, and copies what it has built into the package."""
 
     def build_native(self):
+        check_tools()
         build = os.path.abspath(os.path.join(self.build_temp, "cmake"))
         # scripts/setup.sh --demo installs Ninja, and no Make.
         generator = ["-G", "Ninja"] if shutil.which("ninja") and not os.environ.get("CMAKE_GENERATOR") else []
-        subprocess.run(["cmake", *generator, "-S", str(ROOT), "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
-                        "-DIROPT_TESTS=OFF", "-DIROPT_BENCHMARKS=OFF", f"-DIROPT_PYTHON={sys.executable}",
-                        *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True)
+        run("cmake", *generator, "-S", str(ROOT), "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
+            "-DIROPT_TESTS=OFF", "-DIROPT_BENCHMARKS=OFF", f"-DIROPT_PYTHON={sys.executable}",
+            "-DIROPT_REQUIRED=python;onnx", "-DIROPT_WERROR=OFF", *pybind11_folder(),
+            *shlex.split(os.environ.get("CMAKE_ARGS", "")))
         jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(os.cpu_count() or 1)
-        subprocess.run(["cmake", "--build", build, "--parallel", jobs, "--target", "iropt_package", "ir-opt"], check=True)
+        run("cmake", "--build", build, "--parallel", jobs, "--target", "iropt_package", "ir-opt")
         return build
 
     def run(self):
