@@ -42,7 +42,7 @@ def check_tools():
         missing.append("a C++ compiler (Debian: g++)")
     if missing:
         sys.exit("error: the build of iropt needs what was not found: " + ", ".join(missing) + "\n"
-                 "scripts/setup.sh --package, in the folder of the sources, installs all that it needs on Debian and Ubuntu")
+                 "on Debian and Ubuntu, scripts/setup.sh --wheel in the folder of the sources installs all that it needs")
 
 
 def run(*command):

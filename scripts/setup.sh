@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the packages for building and testing on Debian and Ubuntu, with --demo only those that the tools need, or with
-# --package those for Debian packages of all parts. Says first what it installs and how large that is; on a terminal it asks,
+# Installs the packages for building and testing on Debian and Ubuntu, with --demo only those that the tools need, with
+# --wheel those for the wheel of Python, or with --package those for Debian packages of all parts. Says first what it installs and how large that is; on a terminal it asks,
 # unless --yes is given. Does nothing if all are installed.
 set -euo pipefail
 
@@ -9,9 +9,9 @@ yes=()
 [ -t 0 ] || yes=(-y)
 for argument in "$@"; do
   case "$argument" in
-    --demo | --package) mode=${argument#--} ;;
+    --demo | --wheel | --package) mode=${argument#--} ;;
     --yes) yes=(-y) ;;
-    *) echo "usage: scripts/setup.sh [--demo | --package] [--yes]" >&2; exit 1 ;;
+    *) echo "usage: scripts/setup.sh [--demo | --wheel | --package] [--yes]" >&2; exit 1 ;;
   esac
 done
 
@@ -19,8 +19,10 @@ done
 tool_packages=(g++ cmake ninja-build python3
                libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libtbb-dev libxxhash-dev zlib1g-dev libeigen3-dev
                libdtl-dev libmimalloc-dev libprotozero-dev)
-# For Debian packages, with the Python package in one of them.
-deb_packages=(file dpkg-dev python3-dev pybind11-dev)
+# For the extension module, and for Debian packages, with the Python package in one of them.
+python_packages=(python3-dev pybind11-dev)
+wheel_packages=(python3-pip python3-venv python3-setuptools python3-wheel)
+deb_packages=(file dpkg-dev)
 # What development and the tests need as well.
 test_packages=(ccache mold catch2 libbenchmark-dev file dpkg-dev)
 
@@ -94,7 +96,8 @@ fi
 packages=("${tool_packages[@]}")
 case $mode in
   tests) packages+=("${test_packages[@]}") ;;
-  package) packages+=("${deb_packages[@]}"); optional_packages=() ;;
+  wheel) packages+=("${python_packages[@]}" "${wheel_packages[@]}"); optional_packages=() ;;
+  package) packages+=("${python_packages[@]}" "${deb_packages[@]}"); optional_packages=() ;;
   demo) optional_packages=() ;;
 esac
 missing=()
@@ -108,7 +111,7 @@ done
 need_llvm=0
 need_llvm_dev=0
 [ $mode != tests ] || llvm_tools_present || need_llvm=1
-[ $mode = demo ] || llvm_dev_present || need_llvm_dev=1
+[ $mode = demo ] || [ $mode = wheel ] || llvm_dev_present || need_llvm_dev=1
 if [ ${#missing[@]} -eq 0 ] && [ ${#missing_optional[@]} -eq 0 ] && [ $need_llvm -eq 0 ] && [ $need_llvm_dev -eq 0 ]; then
   echo "setup: everything is installed"
   exit 0

@@ -28,9 +28,9 @@ class IrOpt < Formula
 
   def install
     resource("dtl").stage { (buildpath/"dependencies/dtl").install Dir["dtl/*.hpp"] }
-    ENV.append "CXXFLAGS", "-isystem #{buildpath}/dependencies"
     system "cmake", "-G", "Ninja", "-S", ".", "-B", "build", "-DIROPT_TESTS=OFF", "-DIROPT_BENCHMARKS=OFF",
-           "-DIROPT_WERROR=OFF", "-DCMAKE_UNITY_BUILD=ON", *std_cmake_args
+           "-DIROPT_WERROR=OFF", "-DCMAKE_UNITY_BUILD=ON", "-DIROPT_REQUIRED=onnx",
+           "-DDTL_INCLUDE_DIR=#{buildpath}/dependencies", *std_cmake_args
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"
   end

@@ -52,7 +52,7 @@ def make_wheel(options):
     """Gives the folder in which the wheel is installed."""
     copy = os.path.join(options.work, "source")
     shutil.copytree(os.path.join(options.source, "python"), os.path.join(copy, "python"))
-    for name in ("include/iropt/support/version.h", "setup.py", "pyproject.toml", "README.md"):
+    for name in ("include/iropt/support/version.h", "setup.py", "pyproject.toml", "README.md", "packaging/wheel/backend.py"):
         os.makedirs(os.path.dirname(os.path.join(copy, name)), exist_ok=True)
         shutil.copy(os.path.join(options.source, name), os.path.join(copy, name))
     wheels, target = os.path.join(options.work, "wheels"), os.path.join(options.work, "wheel")
@@ -114,6 +114,23 @@ def check_configuration(options):
             raise Failure(f"with {generator or 'no CMAKE_GENERATOR'}, CMake was run by\n{done.stdout}{done.stderr}")
 
 
+def check_missing_tools(options):
+    """What the build needs is named where it is missing, and what the package index has is asked for."""
+    copy, empty = os.path.join(options.work, "source"), os.path.join(options.work, "empty")
+    os.makedirs(empty)
+    environment = {name: value for name, value in os.environ.items() if name not in ("IROPT_BUILD_DIR", "CXX")}
+    done = subprocess.run([sys.executable, "setup.py", "-q", "build", "--build-base", os.path.join(options.work, "none")], cwd=copy,
+                          capture_output=True, text=True, check=False, env={**environment, "PATH": empty})
+    for package in ("(Debian: cmake)", "(Debian: ninja-build)", "(Debian: g++)"):
+        if done.returncode == 0 or package not in done.stderr or "Traceback" in done.stderr:
+            raise Failure(f"without {package}, setup.py ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    script = "import sys; sys.path.insert(0, 'packaging/wheel'); import backend; print(backend.get_requires_for_build_wheel())"
+    for path, expected in ((empty, True), (os.environ["PATH"], False)):
+        required = run(sys.executable, "-c", script, cwd=copy, env={**environment, "PATH": path}).splitlines()[-1]
+        if ("'cmake>=3.22', 'ninja'" in required) != expected:
+            raise Failure(f"with the programs of {path}, the backend requires {required}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("build", "source", "work"):
@@ -127,6 +144,7 @@ def main():
         check(options, wheel)
         check_commands(options, wheel)
         check_configuration(options)
+        check_missing_tools(options)
     except Failure as failure:
         print(failure)
         return 1
