@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draws what the benchmarks measured next to other tools, from the tables of docs/performance.md, as
+"""Draws what the benchmarks measured next to other tools, from the tables of docs/performance.md and docs/onnx.md, as
 docs/pictures/comparison.svg.
 
   comparison_picture.py [--check]
 
-bench/compare.py, bench/onnxruntime.py and bench/run_models.py print these tables. With --check nothing is written; the exit
+bench/compare.py, bench/onnx_peers.py and bench/run_models.py print these tables. With --check nothing is written; the exit
 code is 1 if the file is not up to date.
 """
 import os
@@ -14,13 +14,16 @@ from html import escape
 from typing import NamedTuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DOCUMENT = os.path.join(ROOT, "docs/performance.md")
+DOCUMENTS = [os.path.join(ROOT, "docs", name) for name in ("performance.md", "onnx.md")]
 PICTURE = os.path.join(ROOT, "docs/pictures/comparison.svg")
-WIDTH, MARGIN, LABEL_WIDTH, BAR_WIDTH = 760, 16, 110, 520
+WIDTH, MARGIN, LABEL_WIDTH, BAR_WIDTH = 760, 16, 170, 460
 BAR, BAR_GAP, GROUP_GAP = 12, 2, 8
 STYLE = ("text{font:12px sans-serif;fill:#1f2328}.title{font-weight:bold;font-size:14px}.label{text-anchor:end}"
          ".value{font-size:11px}svg{background:#fff}")
 COLORS = {"ir-opt": "#1f6feb", "mlir-opt": "#8c959f", "onnxruntime": "#8c959f", "onnxsim": "#b38f4f", "unoptimized": "#d0d7de"}
+# Of the models of bench/onnx_peers.py, those that some tool changes.
+COUNTED = ("ResNet-50, 100 MB", "convolutions by channel", "transposed convolutions", "transformer, sizes unknown", "nodes that do nothing",
+           "quantized")
 
 
 class Panel(NamedTuple):
@@ -46,7 +49,7 @@ def table_with(all_tables, *columns):
     """The rows of the one table that has these columns among its own, by column."""
     matching = [rows for rows in all_tables if set(columns) <= set(rows[0])]
     if len(matching) != 1:
-        sys.exit(f"docs/performance.md has {len(matching)} tables with the columns {', '.join(columns)}")
+        sys.exit(f"the documents have {len(matching)} tables with the columns {', '.join(columns)}")
     rows = matching[0]
     return [dict(zip(rows[0], row)) for row in rows[1:]]
 
@@ -56,17 +59,16 @@ def number(cell):
 
 
 def panels():
-    found = tables(DOCUMENT)
+    found = [table for document in DOCUMENTS for table in tables(document)]
     threads = {row[""]: row for row in table_with(found, "", "cpu per operation")}
     ours, other = threads["ir-opt`, one thread"], threads["mlir-opt`, one thread"]
     simplify = {"processor time": {"ir-opt": number(ours["cpu per operation"]), "mlir-opt": number(other["cpu per operation"])}}
-    counts = {row["model"]: {"unoptimized": number(row["operators"]), "onnxruntime": number(row["onnxruntime basic"]),
-                             **({"onnxsim": number(row["onnxsim"])} if "onnxsim" in row else {}),
-                             "ir-opt": number(row["ir-opt -O3"])} for row in table_with(found, "model", "onnxruntime basic")}
+    counts = {row["model"]: {"unoptimized": number(row["nodes"]), **{tool: number(row[tool]) for tool in ("onnxruntime", "onnxsim", "ir-opt")}}
+              for row in table_with(found, "model", "onnxsim") if row["model"] in COUNTED}
     times = {row["model"]: {"onnxruntime": number(row["onnxruntime"]), "ir-opt": number(row["compiled loops"])}
              for row in table_with(found, "model", "kernels", "onnxruntime")}
     return [Panel("Read, fold constants, eliminate common subexpressions and dead code, print", "microseconds per operation", simplify),
-            Panel("Operators that remain in models", "onnxruntime at its level basic, ir-opt -O3", counts),
+            Panel("Nodes that remain in ONNX files", "onnxsim, onnxruntime at its level basic, ir-opt -O3", counts),
             Panel("Time of one call of compiled models, one thread", "milliseconds; onnxruntime at its level all, ir-run -O3 -loops=compile", times)]
 
 
@@ -95,7 +97,7 @@ def draw():
     for panel in panels():
         y = draw_panel(panel, y, parts)
     head = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y - 20}" width="{WIDTH}" height="{y - 20}">',
-            "<title>ir-opt compared with mlir-opt and onnxruntime; shorter bars are better</title>", f"<style>{STYLE}</style>"]
+            "<title>ir-opt compared with mlir-opt, onnxsim and onnxruntime; shorter bars are better</title>", f"<style>{STYLE}</style>"]
     return "\n".join(head + parts + ["</svg>"]) + "\n"
 
 
