@@ -315,3 +315,43 @@ def test_private_functions_that_match_are_kept_for_the_others():
     assert sorted(name.name for name in result) == ["helper", "main"]
     assert not result["helper"].body.blocks
     assert "global_symbol" not in (result["helper"].attrs or {})
+
+
+def test_symbolic_variables_are_bound_where_they_are():
+    @I.ir_module
+    class Module:
+        @R.function
+        def first(x: R.Tensor(("n",), "float32")):
+            return x
+
+        @R.function
+        def second(x: R.Tensor(("n",), "float32")):
+            return x
+
+    n = Module["first"].params[0].struct_info.shape[0]
+    bound = relax.transform.BindSymbolicVars({n: 4})(Module)
+    assert bound["first"].params[0].struct_info == relax.TensorStructInfo((4,), "float32")
+    assert bound["second"].params[0].struct_info.shape[0].name == "n"
+    both = relax.transform.BindSymbolicVars({"n": 4})(Module)
+    assert both["second"].params[0].struct_info == relax.TensorStructInfo((4,), "float32")
+    with pytest.raises(iropt.Error, match="no function has the symbolic variable 'm'"):
+        relax.transform.BindSymbolicVars({tir.Var("m", "int64"): 4})(Module)
+
+
+def test_gradients_are_of_variables_of_the_function():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((2,), "float32")):
+            with R.dataflow():
+                gv = R.sum(x)
+                R.output(gv)
+            return gv
+
+        @R.function
+        def other(x: R.Tensor((2,), "float32")):
+            return x
+
+    assert "main_adjoint" in relax.transform.Gradient("main", require_grads=Module["main"].params[0])(Module)
+    with pytest.raises(iropt.Error, match="'x' is not a variable of function 'main'"):
+        relax.transform.Gradient("main", require_grads=Module["other"].params[0])(Module)

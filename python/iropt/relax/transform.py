@@ -3,6 +3,7 @@ import sys
 
 from .. import ir as _ir
 from .. import tir as _tir
+from .._core import Error, native
 from ..ir import transform as _transform
 from ..ir.transform import (DataflowBlockPass, FunctionPass, ModulePass, Pass, PassContext,  # noqa: F401
                             dataflowblock_pass, function_pass, module_pass)
@@ -39,6 +40,43 @@ def AlterOpImpl(op_impl_map, op_buffer_transforms=None, op_buffer_axis_separator
         file.write(ir.IRModule(functions).script())
         file.flush()
         return _transform.make("AlterOpImpl", {**options, "file": file.name})
+
+
+def BindSymbolicVars(binding_map, func_name=None):
+    """Binds symbolic variables to values.
+
+    binding_map: integers by variables, which are those of one function, or by names, in all functions
+
+    func_name: the function; all Relax functions without it
+    """
+    by_name = {key: value for key, value in binding_map.items() if isinstance(key, str)}
+    by_var = [(key, value) for key, value in binding_map.items() if not isinstance(key, str)]
+
+    def bind(values, name):
+        return _transform.make("BindSymbolicVars", {"binding_map": values, "func_name": name or ""})
+
+    if not by_var:
+        return bind(by_name, func_name)
+
+    def run(mod, ctx):
+        del ctx
+        from . import Function, analysis
+
+        bound = set()
+        for name, func in list(mod.items()):
+            if not isinstance(func, Function) or func_name not in (None, name.name):
+                continue
+            own = {native.node_id(var) for var in analysis.defined_symbolic_vars(func)}
+            values = {var.name: value for var, value in by_var if native.node_id(var) in own}
+            bound.update(values)
+            if values:
+                mod = bind(values, name.name)(mod)
+        unknown = next((var.name for var, _ in by_var if var.name not in bound), None)
+        if unknown is not None:
+            raise Error(f"no function has the symbolic variable '{unknown}'")
+        return bind(by_name, func_name)(mod) if by_name else mod
+
+    return module_pass(run, opt_level=1, name="BindSymbolicVars")
 
 
 def LegalizeOps(customize_legalize_map=None, enable_warning=False, file=""):
@@ -94,18 +132,28 @@ def Gradient(func_name="main", require_grads=None, target_index=0):
 
     Gradients of R.call_tir_with_grad are PrimFuncs of the module, or functions that register_te_gradient has registered.
     """
-    names = [getattr(var, "name_hint", var) for var in (require_grads if isinstance(require_grads, (list, tuple)) else [require_grads])]
+    variables = require_grads if isinstance(require_grads, (list, tuple)) else [] if require_grads is None else [require_grads]
+    names = [getattr(var, "name_hint", var) for var in variables]
+    func_name = getattr(func_name, "name_hint", func_name)
     options = {} if require_grads is None else {"require_grads": names}
-    gradient = _transform.make("Gradient", {"func_name": getattr(func_name, "name_hint", func_name), "target_index": target_index,
-                                            **options})
+    gradient = _transform.make("Gradient", {"func_name": func_name, "target_index": target_index, **options})
 
     training = sys.modules.get("iropt.relax.training.utils")
-    if training is None or not training.te_gradients:
+    adds_te = training is not None and training.te_gradients
+    nodes = [var for var in variables if hasattr(var, "name_hint")]
+    if not adds_te and not nodes:
         return gradient
 
     def run(mod, ctx):
         del ctx
-        return gradient(training.add_te_gradients(mod))
+        from . import Function, analysis
+
+        func = mod[func_name] if func_name in mod else None
+        own = {native.node_id(var) for var in analysis.all_vars(func)} if isinstance(func, Function) else None
+        other = next((var for var in nodes if own is not None and native.node_id(var) not in own), None)
+        if other is not None:
+            raise Error(f"'{other.name_hint}' is not a variable of function '{func_name}'")
+        return gradient(training.add_te_gradients(mod) if adds_te else mod)
 
     return module_pass(run, opt_level=0, name="Gradient")
 
