@@ -25,9 +25,11 @@ struct Tool {
 };
 
 constexpr Tool kTools[] = {{iropt::kIrOpt, RunIrOptOrPython},
-                           {"ir-run", iropt::RunIrRun},
+#ifndef IROPT_PLAIN_SYSTEM
                            {"ir-reduce", iropt::RunIrReduce},
-                           {"ir-lsp", iropt::RunIrLsp}};
+                           {"ir-lsp", iropt::RunIrLsp},
+#endif
+                           {"ir-run", iropt::RunIrRun}};
 
 }  // namespace
 

@@ -25,6 +25,8 @@ int64_t NumElements(std::span<const int64_t> shape) {
 size_t NumBytes(DataType dtype, std::span<const int64_t> shape) {
   int64_t bytes = 0;
   IROPT_CHECK(!__builtin_mul_overflow(NumElements(shape), dtype.bytes(), &bytes), "array of more than 2^63 bytes");
+  // Fewer bytes are too many where addresses have 32 bits.
+  if (static_cast<uint64_t>(bytes) > SIZE_MAX / 2) throw std::bad_alloc();
   return static_cast<size_t>(bytes);
 }
 

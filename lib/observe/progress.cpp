@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/support/background.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/status_line.h"
 #include "iropt/support/terminal.h"
@@ -46,6 +47,7 @@ size_t CountPasses(const Pipeline& pipeline) {
 }
 
 bool ProgressLine::IsWanted(ProgressShown shown) {
+  if (!CanStartThreads()) return false;
   if (shown != ProgressShown::Auto) return shown == ProgressShown::Always;
   const char* terminal = std::getenv("TERM");
   return isatty(STDERR_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";

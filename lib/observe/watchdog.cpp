@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "instrument_options/Limits.h"
+#include "iropt/support/background.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/end_process.h"
@@ -35,8 +36,9 @@ constexpr unsigned kSecondsForSnapshot = 60;
 
 void Watchdog::Start() {
   stopped_ = false;
-  // The growth is checked between passes.
-  if (limits_.pass_seconds > 0 || limits_.rss_bytes > 0) thread_ = std::thread([this] { Watch(); });
+  // The growth is checked between passes, and all limits are where nothing can run next to them.
+  if (CanStartThreads() && (limits_.pass_seconds > 0 || limits_.rss_bytes > 0))
+    thread_ = std::thread([this] { Watch(); });
 }
 
 void Watchdog::Stop() {
@@ -135,6 +137,7 @@ Status Watchdog::RunAfterPass(const Module& module, const PassInfo& info, PassOu
   if (info.is_composite()) return {};
   std::unique_lock lock(mutex_);
   IROPT_CHECK(!running_.empty(), "pass '{}' ends, but none has begun", info.name);
+  if (!CanStartThreads()) CheckLimits();
   const Running running = std::move(running_.back());
   running_.pop_back();
   lock.unlock();

@@ -93,7 +93,7 @@ class Nearness {
   }
 
  private:
-  static constexpr size_t kBeginning = size_t{1} << 32;
+  static constexpr size_t kBeginning = size_t{1} << 30;
 
   const std::string_view exact_;
   const std::string name_;  // in lower case

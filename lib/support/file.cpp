@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include <system_error>
 
 #include "descriptor.h"
+#include "file_system.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/file_log.h"
 #include "iropt/support/status_line.h"
@@ -43,17 +43,11 @@ Error FileError(std::string_view action, std::string_view path, int code) {
 FileBuffer::~FileBuffer() {
   if (mapping_ == nullptr) return;
   RemoveMappedFile(mapping_);
-  munmap(mapping_, text_.size());
+  UnmapFile(mapping_, text_.size());
 }
 
 void FileBuffer::Discard(std::string_view part) const {
-  if (mapping_ == nullptr) return;
-  // Whole pages within the part only.
-  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
-  const auto end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
-  // Advice only: without it the memory stays in use.
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  if (mapping_ != nullptr) DiscardPages(part);
 }
 
 Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path) {
@@ -71,8 +65,7 @@ Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path) {
   const auto size = S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) : 0;
   // The standard input may have been read in part by another process, so it is never mapped from its beginning.
   if (!standard_input && size >= kSmallestMapping) {
-    void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-    if (mapping != MAP_FAILED) {
+    if (void* mapping = MapFile(file.get(), size)) {
       AddMappedFile(mapping, size, name);
       return std::make_shared<const FileBuffer>(mapping, size);
     }
@@ -206,20 +199,6 @@ int CreateNextTo(const std::string& target, std::string& name, FunctionRef<int(c
   }
 }
 
-// The path at which the system shows a descriptor as a file.
-std::string DescriptorPath(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
-
-// Creates a file without a name in the folder of `target`; -1 where the file system or the system has no such files.
-int CreateUnnamed(const std::string& target) {
-  const std::string folder = std::filesystem::path(target).parent_path().string();
-  const int fd = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-  if (fd >= 0 && access(DescriptorPath(fd).c_str(), F_OK) != 0) {
-    close(fd);
-    return -1;
-  }
-  return fd;
-}
-
 }  // namespace
 
 bool IsStandardStream(std::string_view path) { return path == "/dev/stdin" || StandardDescriptor(path).has_value(); }
@@ -275,7 +254,7 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
     RemoveFileOnCrash(temporary);
   }
   AtomicFile file(fd, true, kind, target, std::move(temporary));
-  if (exists && fchmod(fd, info.st_mode & 07777) != 0) return FileError("write", path, errno);
+  if (exists && !SetPermissions(fd, info.st_mode & 07777)) return FileError("write", path, errno);
   return file;
 }
 

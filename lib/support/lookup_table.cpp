@@ -8,6 +8,12 @@ namespace iropt::lookup_detail {
 
 namespace {
 
+// The smallest multiple of the strictest alignment with so many bytes.
+constexpr size_t Aligned(size_t bytes) {
+  constexpr size_t kAlignment = alignof(std::max_align_t);
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 std::byte* Allocate(size_t bytes) { return static_cast<std::byte*>(operator new(bytes)); }
 
 }  // namespace
@@ -27,13 +33,14 @@ void Slots::Swap(Slots& other) noexcept {
 void Slots::Grow(size_t entry_size) {
   if (slots_ != nullptr) return Resize(2 * NumSlots());
   constexpr size_t kSlotBytes = kFirstSlots * sizeof(Slot);
-  static_assert(sizeof(Chunk) % alignof(std::max_align_t) == 0 && kSlotBytes % alignof(std::max_align_t) == 0);
+  constexpr size_t kHead = Aligned(sizeof(Chunk));
+  static_assert(kSlotBytes % alignof(std::max_align_t) == 0);
   constexpr uint32_t kNumEntries = MostOf(kFirstSlots);
-  std::byte* memory = Allocate(sizeof(Chunk) + kSlotBytes + kNumEntries * entry_size);
-  next_ = memory + sizeof(Chunk) + kSlotBytes;
+  std::byte* memory = Allocate(kHead + kSlotBytes + kNumEntries * entry_size);
+  next_ = memory + kHead + kSlotBytes;
   end_ = next_ + kNumEntries * entry_size;
   chunk_ = new (memory) Chunk{nullptr, next_};
-  slots_ = reinterpret_cast<Slot*>(memory + sizeof(Chunk));
+  slots_ = reinterpret_cast<Slot*>(memory + kHead);
   std::uninitialized_fill_n(slots_, kFirstSlots, Slot{nullptr, 0});
   mask_ = kFirstSlots - 1;
   most_ = kNumEntries;
@@ -41,8 +48,8 @@ void Slots::Grow(size_t entry_size) {
 
 void Slots::AddChunk(size_t entry_size) {
   const size_t bytes = (most_ - size_) * entry_size;
-  std::byte* memory = Allocate(sizeof(Chunk) + bytes);
-  next_ = memory + sizeof(Chunk);
+  std::byte* memory = Allocate(Aligned(sizeof(Chunk)) + bytes);
+  next_ = memory + Aligned(sizeof(Chunk));
   end_ = next_ + bytes;
   chunk_ = new (memory) Chunk{chunk_, next_};
 }

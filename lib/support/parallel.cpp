@@ -17,6 +17,7 @@
 #include <system_error>
 #include <thread>
 
+#include "iropt/support/background.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
 
@@ -124,6 +125,8 @@ int StartableThreads(int threads) {
 }
 
 }  // namespace
+
+bool CanStartThreads() { return true; }
 
 void UseOneThread() { uses_one_thread.store(true); }
 

@@ -43,7 +43,7 @@ struct LoopTensor {
   const int64_t* strides = nullptr;  // in elements; null: compact, row-major
   uint64_t byte_offset = 0;          // of the first element from `data`
 };
-static_assert(sizeof(LoopTensor) == 48);
+static_assert(sizeof(LoopTensor) == (sizeof(void*) == 8 ? 48 : 40));
 
 // An argument or the result of a compiled function, or of a packed function that compiled code calls.
 struct LoopArg {
