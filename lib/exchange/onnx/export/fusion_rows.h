@@ -8,6 +8,8 @@
 namespace iropt::onnx {
 
 // ---- The families.
+std::span<const FusionRow> AttentionFusions();
+std::span<const FusionRow> BlockFusions();
 std::span<const FusionRow> ElementwiseFusions();
 std::span<const FusionRow> LinearFusions();
 

@@ -7,9 +7,9 @@ namespace iropt::onnx {
 const ExportRow* FindExportRow(OpId op) {
   static const LookupMap<OpId, const ExportRow*> rows = [] {
     LookupMap<OpId, const ExportRow*> by_op;
-    const std::span<const ExportRow> families[] = {ElementwiseExports(), ImageExports(),        ManipulateExports(),
-                                                   NeuralExports(),      QuantizationExports(), ReductionExports(),
-                                                   ShapeExports()};
+    const std::span<const ExportRow> families[] = {AttentionExports(),  ElementwiseExports(), ImageExports(),
+                                                   ManipulateExports(), NeuralExports(),      QuantizationExports(),
+                                                   ReductionExports(),  ShapeExports()};
     for (const std::span<const ExportRow> family : families) {
       for (const ExportRow& row : family) by_op.try_emplace(row.op, &row);
     }

@@ -20,6 +20,7 @@ struct ExportRow {
 const ExportRow* FindExportRow(OpId op);
 
 // ---- The families.
+std::span<const ExportRow> AttentionExports();
 std::span<const ExportRow> ElementwiseExports();
 std::span<const ExportRow> ImageExports();
 std::span<const ExportRow> ManipulateExports();

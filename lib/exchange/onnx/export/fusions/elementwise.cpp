@@ -338,7 +338,8 @@ std::span<const FusionRow> ElementwiseFusions() { return kElementwiseFusions; }
 std::span<const FusionRow> FusionRows() {
   static const std::vector<FusionRow> rows = [] {
     std::vector<FusionRow> all;
-    for (const std::span<const FusionRow> family : {LinearFusions(), ElementwiseFusions()})
+    for (const std::span<const FusionRow> family :
+         {AttentionFusions(), BlockFusions(), LinearFusions(), ElementwiseFusions()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();
