@@ -22,6 +22,7 @@
 #include "iropt/infer/ops/arithmetic.h"
 #include "iropt/infer/ops/concat.h"
 #include "iropt/infer/ops/matmul.h"
+#include "iropt/ir/location.h"
 #include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/matmul.h"
@@ -238,6 +239,9 @@ CombinedBranches Describe(std::vector<Branch> branches) {
     combined.operands.push_back(branch.rhs());
     if (branch.bias_add) combined.operands.push_back(branch.bias());
     combined.replaced.emplace_back(branch.last(), i);
+    combined.places.push_back(Location(*branch.matmul.call));
+    if (branch.bias_add) combined.places.push_back(Location(*branch.bias_add->call));
+    if (branch.activation) combined.places.push_back(Location(*branch.activation->call));
   }
   combined.combine = [branches = std::move(branches)](BlockBuilder& builder) {
     return Combine(branches, OpBuilder(builder));

@@ -8,9 +8,11 @@
 #include "iropt/analysis/relax/lift_plan.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/analysis/relax/use_count.h"
+#include "iropt/diag/joint_spans.h"
 #include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/origin_scope.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
@@ -215,11 +217,17 @@ class BranchCombiner : public ExprMutator {
         continue;
       }
       const Expr*& result = results[part->group];
-      if (!result) result = builder().Emit(groups[part->group].combine(builder()));
+      if (!result) result = EmitCombined(groups[part->group]);
       const Expr* item = OpBuilder(builder()).MakeItem(result, static_cast<int>(part->index));
       builder().EmitNormalized(rebuilder().Rebuild(*segment[at], segment[at]->var, item));
     }
     return true;
+  }
+
+  const Expr* EmitCombined(const CombinedBranches& group) {
+    const SourceSpan joint = Join(group.places);
+    const OriginScope scope(Span::Of(joint.begin, joint.end));
+    return builder().Emit(group.combine(builder()));
   }
 
   FindGroups find_groups_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/diag/source.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/pass/pass.h"
 
@@ -27,6 +28,8 @@ struct CombinedBranches {
   std::vector<const Expr*> operands = {};
   // The bindings that are replaced, by their positions in the segment, and which part each becomes.
   std::vector<std::pair<uint32_t, uint32_t>> replaced = {};
+  // Where the operators that are combined come from.
+  std::vector<SourceSpan> places = {};
   // The combined operator, as a tuple of the parts.
   std::function<const Expr*(BlockBuilder&)> combine = nullptr;
   // A smaller combination, for the case that an operand depends on a part; or null.

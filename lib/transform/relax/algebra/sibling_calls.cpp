@@ -10,6 +10,7 @@
 #include "iropt/infer/ops/repeat.h"
 #include "iropt/infer/ops/slice.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/location.h"
 #include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/matmul.h"
 #include "iropt/support/lookup.h"
@@ -288,10 +289,14 @@ std::vector<const Expr*> TransposedFactors(const Segment& segment, const Sibling
 CombinedBranches Describe(const Siblings& siblings, const ConcatAxes& joint) {
   CombinedBranches combined;
   combined.operands.push_back(siblings.calls.front().first->args[0]);
-  for (const auto& [call, at] : siblings.calls) combined.operands.push_back(call->args[1]);
+  for (const auto& [call, at] : siblings.calls) {
+    combined.operands.push_back(call->args[1]);
+    combined.places.push_back(Location(*call));
+  }
   combined.operands.insert(combined.operands.end(), siblings.transposed.begin(), siblings.transposed.end());
   for (const ElementwiseUsers& users : siblings.elementwise_users) {
     for (const auto& [call, at] : users.calls) {
+      combined.places.push_back(Location(*call));
       for (uint32_t i = 0; i < call->args.size(); ++i) {
         if (i != users.parent) combined.operands.push_back(call->args[i]);
       }

@@ -22,8 +22,10 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "iropt/analysis/relax/overwritten_vars.h"
+#include "iropt/diag/joint_spans.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
@@ -36,6 +38,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/support/debug_output.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/scoped_hash_table.h"
 #include "iropt/transform/options/EliminateCommonSubexpr.h"
 #include "value_hash.h"
@@ -65,6 +68,9 @@ using ValueTable = ScopedHashTable<ComputedValue>;
 
 constexpr Statistic kMerged("EliminateCommonSubexpr", "merged-expressions", "values that another variable has already");
 
+// The places that values of variables come from in addition to their own.
+using Places = LookupMap<const Var*, std::vector<SourceSpan>>;
+
 class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
  public:
   CommonSubexprEliminator(const Module* module, Workspace& workspace, TypeInferrer& inferrer,
@@ -75,6 +81,8 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
   const Function* Run(const Function* function) { return Rebuild(*function, VisitBody(function->body)); }
   uint64_t merged() const { return merged_; }
+  // Of the calls that others were merged into.
+  const Places& places() const { return places_; }
   // Variables, by Var::id, that stay apart from others with the same value, as what is computed from them does.
   void DoNotMerge(std::vector<bool> vars) { unmergeable_ = std::move(vars); }
 
@@ -177,6 +185,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     Replace(var, earlier);
     if (is_left_over) return binding;
     ++merged_;
+    NotePlace(*(*table_)[index].binding, Location(*value.value));
     if (WantsRemarks()) {
       RemarkPassed("merged-expression", Location(*binding),
                    fmt::format("'{}' has the value of '{}' and is replaced by it", var->name(), earlier->name()));
@@ -195,6 +204,11 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     if (var->is_dataflow() || !entry.binding->var->is_dataflow() || entry.output) return;
     entry.output = var;
     table_->Set(index, entry);
+  }
+
+  void NotePlace(const Binding& first, SourceSpan place) {
+    if (!place.known() || !Is<Call>(ValueOf(&first)) || place == Location(*ValueOf(&first))) return;
+    places_[first.var].push_back(place);
   }
 
   // ---- Expressions
@@ -243,7 +257,41 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   std::vector<uint8_t> recorded_;          // by Var::id: bound to a value that can be merged
   std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
   std::vector<uint32_t> replaced_;         // ids in the order of replacement
+  Places places_;
 };
+
+// Gives calls the places of those that were merged into them.
+class PlaceAdder : private ExprRewriter<PlaceAdder> {
+ public:
+  PlaceAdder(const Places& places, Workspace& workspace, TypeInferrer& inferrer)
+      : ExprRewriter(workspace, &inferrer), places_(places) {}
+
+  const Function* Run(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
+
+ private:
+  friend class ExprRewriter<PlaceAdder>;
+
+  const Binding* VisitBinding(const Binding* binding) {
+    binding = ExprRewriter::VisitBinding(binding);
+    const std::vector<SourceSpan>* more = places_.Find(binding->var);
+    const auto* call = more ? As<Call>(ValueOf(binding)) : nullptr;
+    if (call == nullptr) return binding;
+    std::vector<SourceSpan> all{Location(*call)};
+    all.insert(all.end(), more->begin(), more->end());
+    const SourceSpan joint = Join(all);
+    auto* copy = workspace().New<Call>(*call);
+    copy->set_span(Span::Of(joint.begin, joint.end));
+    return Rebuild(*binding, binding->var, copy);
+  }
+
+  const Places& places_;
+};
+
+const Function* Merged(const Function* function, CommonSubexprEliminator& eliminator, Workspace& workspace,
+                       TypeInferrer& inferrer) {
+  const Function* result = eliminator.Run(function);
+  return eliminator.places().empty() ? result : PlaceAdder(eliminator.places(), workspace, inferrer).Run(result);
+}
 
 }  // namespace
 
@@ -252,7 +300,7 @@ const Function* EliminateCommonSubexpr(const Function* function, const Module* m
   OpTypeInferrer inferrer(module, workspace.arena(), nullptr);
   CommonSubexprEliminator eliminator(module, workspace, inferrer, options);
   const size_t num_vars = workspace.num_vars();
-  const Function* result = eliminator.Run(function);
+  const Function* result = Merged(function, eliminator, workspace, inferrer);
   if (eliminator.merged() == 0 || !OverwritesVars(*function, module)) {
     kMerged.Add(eliminator.merged());
     return result;
@@ -260,7 +308,7 @@ const Function* EliminateCommonSubexpr(const Function* function, const Module* m
   // Few functions have such calls: these are worked on twice.
   CommonSubexprEliminator careful(module, workspace, inferrer, options);
   careful.DoNotMerge(ChangingVars(*function, num_vars, module));
-  result = careful.Run(function);
+  result = Merged(function, careful, workspace, inferrer);
   kMerged.Add(careful.merged());
   return result;
 }

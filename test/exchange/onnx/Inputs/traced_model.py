@@ -1,7 +1,7 @@
 """Writes a model whose nodes have documentation and stack traces as PyTorch's exporter notes them: traced_model.py KIND OUT.
 
 KIND: network, with nodes that passes take apart, move and merge; merged, with several nodes that become one; scaled, with factors that go
-into weights; sum, which adds tensors that do not fit; noise, which has an
+into weights; equal, with nodes that are merged with others of the same kind; sum, which adds tensors that do not fit; noise, which has an
 operator that cannot be run."""
 import sys
 
@@ -88,6 +88,15 @@ def scaled():
     return helper.make_graph(nodes, "traced", [value("image", 1, 1, 4, 4)], [value("y", 4, 3), value("z", 1, 1, 4, 4)], constants)
 
 
+def equal():
+    """Nodes that compute the same, and products of one tensor."""
+    nodes = [node(10, "Exp", ["x"], "first"), node(11, "Exp", ["x"], "second"), node(12, "Neg", ["first"], "a"), node(13, "Neg", ["second"], "b"),
+             node(14, "Add", ["a", "b"], "y"),
+             node(20, "MatMul", ["rows", "p"], "left"), node(21, "MatMul", ["rows", "q"], "right")]
+    return helper.make_graph(nodes, "traced", [value("x", 4), value("rows", 2, 4), value("p", 4, 3), value("q", 4, 3)],
+                             [value("y", 4), value("left", 2, 3), value("right", 2, 3)], [])
+
+
 def add():
     return helper.make_graph([node(12, "Add", ["x", "y"], "z")], "traced", [value("x", 2), value("y", 3)], [value("z", 2)])
 
@@ -98,7 +107,7 @@ def noise():
 
 def main():
     kind, path = sys.argv[1:]
-    graph = {"network": network, "merged": merged, "scaled": scaled, "sum": add, "noise": noise}[kind]()
+    graph = {"network": network, "merged": merged, "scaled": scaled, "equal": equal, "sum": add, "noise": noise}[kind]()
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
