@@ -20,6 +20,7 @@
 #include "iropt/observe/report/report_page.h"
 #include "iropt/observe/report/text_report.h"
 #include "iropt/support/line_diff.h"
+#include "node_labels.h"
 
 namespace iropt {
 
@@ -106,7 +107,8 @@ class ModuleDiff {
       ChangedFunction& change =
           changed.emplace_back(ChangedFunction{.name = function.name, .effect = {}, .difference = {}});
       if (!is_module) change.effect = EffectOf(before_, after_, {.functions = {function.name}});
-      change.difference = UnifiedDiff(function.first, function.last, {.colour = colour});
+      change.difference = WithNodes(UnifiedDiff(function.first, function.last, {.colour = colour}), LabelsOf(old_entry),
+                                    LabelsOf(new_entry));
       if (!change.difference.empty()) continue;
       const std::optional<std::string> path =
           is_module ? std::nullopt : FirstDifference(old_entry->func, new_entry->func);
@@ -114,6 +116,13 @@ class ModuleDiff {
                                       path.value_or("the attributes of the module"));
     }
     return changed;
+  }
+
+  NodeLabels LabelsOf(const ModuleEntry* entry) const {
+    NodeLabels labels(compiler_.sources());
+    const auto* function = entry ? As<Function>(entry->func) : nullptr;
+    if (function != nullptr) labels.Read(*function);
+    return labels;
   }
 
   Module Select(const Module& module) const { return SelectFunctions(module, changes_.functions); }
