@@ -173,6 +173,23 @@ class RelayPrecision : public ExprMutator {
     ReEmit(binding, NewCall(*call, args));
   }
 
+  // The value keeps its precision, which the type then says.
+  void VisitMatchCast(const MatchCast* binding) override {
+    const auto* call = As<Call>(binding->value);
+    const Expr* value =
+        call ? NewCall(*call, MapList(call->args, workspace(),
+                                      [&](const Expr* arg) { return builder().NormalizeArgument(VisitExpr(arg)); }))
+             : VisitExpr(binding->value);
+    value = builder().Normalize(value);
+    const auto* now = As<TensorType>(value->type);
+    const auto* stated = As<TensorType>(binding->match_type);
+    const bool has_changed = now && IsFloat(now) && IsFloat(stated) && now->dtype != stated->dtype;
+    if (!has_changed) return ReEmitMatchCast(binding, value, binding->match_type);
+    if (!uses_.IsKept(binding->var))
+      return ReEmitMatchCast(binding, value, stated->With(workspace().arena(), now->dtype, stated->vdevice));
+    ReEmitMatchCast(binding, CastTo(builder().NormalizeArgument(value), stated->dtype), binding->match_type);
+  }
+
  private:
   struct View {
     const Call* call;  // as in the input
