@@ -15,9 +15,11 @@
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/broadcast.h"
+#include "iropt/op/ops/convolution.h"
 #include "iropt/op/ops/create.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/matmul.h"
 #include "iropt/op/ops/repeat.h"
 #include "iropt/op/ops/roots.h"
 #include "iropt/op/ops/trigonometric.h"
@@ -44,6 +46,14 @@ const Expr* FoldConstants(OpId op, const Expr* a, const Expr* b, BlockBuilder& b
                             HostValue{To<Constant>(b)->data->shared_from_this()}};
   const Result<HostValue> value = EvalOp(OpInfoOf(op), nullptr, args);
   return value.ok() && value->tensor() ? MakeLiteral(*value, builder.workspace()) : nullptr;
+}
+
+// Returns whether a value is a convolution or a matrix product.
+bool HasWeights(const Expr* value, const Definitions& definitions) {
+  const auto* call = As<Call>(DefinitionOf(value, definitions));
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  return op && IsOneOf(*op, op::kMatmul, op::kNnConv1d, op::kNnConv2d, op::kNnConv3d, op::kNnConv1dTranspose,
+                       op::kNnConv2dTranspose, op::kNnConv3dTranspose);
 }
 
 bool HasSameType(const Expr* a, const Expr* b) {
@@ -227,7 +237,8 @@ void AddFilledTensorRules(RuleSet& rules) {
 // Of constants c and d, whose sum or product is not bigger than they are, and operands that nothing else uses:
 //   x + x = x * 2        (x + c) * d = x * d + c * d        a / sqrt(x) = a * rsqrt(x)
 //   (x * c) * d = x * (c * d)        (x + c) + d = x + (c + d)
-// A factor that makes the sum bigger stays outside.
+// A factor that makes the sum bigger stays outside, and so does one of what has weights, which c is the bias of:
+// FoldScaleAxis takes such a factor into both.
 void AddNeighbourRules(RuleSet& rules) {
   const Pattern x = Wildcard();
   const Pattern c = IsConstant();
@@ -251,6 +262,7 @@ void AddNeighbourRules(RuleSet& rules) {
   const Pattern product = op(op::kMultiply, sum, d).Commutative();
   rules.Add({"product of a sum", product, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                if (As<Constant>(match[x]) || !HasSameType(match[sum], match[product])) return nullptr;
+               if (HasWeights(match[x], match.definitions())) return nullptr;
                const Expr* both = FoldConstants(op::kMultiply, match[c], match[d], builder);
                OpBuilder calls(builder);
                return both ? op::Add(calls, op::Multiply(calls, match[x], match[d]), both) : nullptr;
