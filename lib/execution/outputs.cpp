@@ -8,6 +8,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/runtime/packed_func.h"
 #include "iropt/runtime/statistics.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -49,7 +50,11 @@ std::vector<NamedTensor> FlattenOutputs(const HostValue& value) {
 
 std::vector<NamedTensor> NameOutputs(std::vector<NamedTensor> outputs, const BaseFunc& function) {
   const std::vector<std::string_view> names = StatedNames(function, "outputs");
-  for (size_t i = 0; names.size() == outputs.size() && i < outputs.size(); ++i) outputs[i].name = names[i];
+  LookupSet<std::string_view> taken;
+  for (size_t i = 0; names.size() == outputs.size() && i < outputs.size(); ++i) {
+    // ONNX may list an output twice.
+    if (taken.insert(names[i])) outputs[i].name = names[i];
+  }
   return outputs;
 }
 

@@ -15,6 +15,7 @@
 #include "exchange/onnx/encode.h"
 #include "exchange/onnx/export/export.h"
 #include "exchange/onnx/export/external_data.h"
+#include "exchange/onnx/export/finish_nodes.h"
 #include "exchange/onnx/export/list_nodes.h"
 #include "exchange/onnx/import/bind_sizes.h"
 #include "exchange/onnx/import/import.h"
@@ -122,6 +123,7 @@ class OnnxFormat final : public Format {
     if (exported == nullptr) return Failure{ErrorCode::IllFormed};
     if (is_listed) return ListNodes(exported->model, out), Status();
     IROPT_ASSIGN_OR_RETURN(std::optional<AtomicFile> tensors, MoveOutTensors(*exported, request));
+    ListSmallIntegers(*exported);
     EncodeModel(exported->model, out, [&](size_t i) { Forget(exported->arrays[i]); });
     if (request.nodes != nullptr) *request.nodes = CountNodes(exported->model.graph);
     return tensors ? tensors->Commit() : Status();

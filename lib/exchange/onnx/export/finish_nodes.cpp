@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <protozero/varint.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -298,8 +299,9 @@ void TidyValueInfos(Model& model, bool keep_all) {
   Model without = {};
   without.graph.value_infos = model.graph.value_infos;
   const uint64_t infos = EncodedSize(without);
-  constexpr uint64_t kMost = 512;
-  constexpr uint64_t kShare = 200;
+  // Of what a file may grow by, constants take the rest.
+  constexpr uint64_t kMost = 256;
+  constexpr uint64_t kShare = 400;
   if (infos > kMost + (with - infos) / kShare) RemoveValueInfos(model.graph);
 }
 
@@ -351,6 +353,40 @@ void NameOutputs(ExportedModel& exported) {
     return true;
   });
   RenameAll(renames, graph);
+}
+
+namespace {
+
+constexpr size_t kLeastListed = 1024;  // bytes
+
+// Bytes of the integers as numbers of variable lengths.
+template <class T>
+size_t ListedSize(const std::vector<T>& numbers) {
+  size_t size = 0;
+  for (const T number : numbers)
+    size += static_cast<size_t>(protozero::length_of_varint(static_cast<uint64_t>(static_cast<int64_t>(number))));
+  return size;
+}
+
+template <class T>
+void ListIfSmaller(TensorProto& tensor) {
+  std::vector<T> numbers(tensor.raw->size() / sizeof(T));
+  std::memcpy(numbers.data(), tensor.raw->data(), numbers.size() * sizeof(T));
+  if (ListedSize(numbers) >= tensor.raw->size()) return;
+  tensor.ints.assign(numbers.begin(), numbers.end());
+  tensor.raw.reset();
+}
+
+}  // namespace
+
+void ListSmallIntegers(ExportedModel& exported) {
+  for (size_t i = 0; i < exported.arrays.size(); ++i) {
+    TensorProto& tensor = exported.model.graph.initializers[i];
+    const NDArray* array = exported.arrays[i];
+    if (!tensor.raw || tensor.raw->size() < kLeastListed || (array != nullptr && array->source() != nullptr)) continue;
+    if (tensor.type == ElementType::kInt64) ListIfSmaller<int64_t>(tensor);
+    if (tensor.type == ElementType::kInt32) ListIfSmaller<int32_t>(tensor);
+  }
 }
 
 }  // namespace iropt::onnx

@@ -36,4 +36,8 @@ void NameOutputs(ExportedModel& exported);
 // make the model larger by more than a small part.
 void TidyValueInfos(Model& model, bool keep_all);
 
+// Lists integers of tensors that were made or read as lists where that takes less room: most are small numbers.
+// O(their elements).
+void ListSmallIntegers(ExportedModel& exported);
+
 }  // namespace iropt::onnx

@@ -123,17 +123,17 @@ std::string_view FunctionExporter::IntScalar(int64_t value) {
   return context_.Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
 }
 
-std::string_view FunctionExporter::OpaqueConstant(const iropt::Tuple* tuple) {
-  const auto* shape = tuple->fields.size() == 2 ? As<ShapeExpr>(definitions_.Resolve(tuple->fields[0])) : nullptr;
-  if (shape == nullptr) return {};
+std::optional<TensorProto> OpaqueTensor(const iropt::Tuple& tuple, const Definitions& definitions) {
+  const auto* shape = tuple.fields.size() == 2 ? As<ShapeExpr>(definitions.Resolve(tuple.fields[0])) : nullptr;
+  if (shape == nullptr) return std::nullopt;
   TensorProto tensor;
   for (const PrimExpr* dim : shape->values)
     tensor.dims.push_back(As<tir::IntImm>(dim) ? To<tir::IntImm>(dim)->value : 0);
-  const Expr* elements = definitions_.Resolve(tuple->fields[1]);
+  const Expr* elements = definitions.Resolve(tuple.fields[1]);
   if (const auto* texts = As<iropt::Tuple>(elements)) {
     tensor.type = ElementType::kString;
     for (const Expr* text : texts->fields) {
-      if (!Is<iropt::StringImm>(text)) return {};
+      if (!Is<iropt::StringImm>(text)) return std::nullopt;
       tensor.strings.push_back(To<iropt::StringImm>(text)->value);
     }
   } else if (const auto* numbers = As<iropt::Constant>(elements)) {
@@ -141,9 +141,14 @@ std::string_view FunctionExporter::OpaqueConstant(const iropt::Tuple* tuple) {
     tensor.type = array.dtype() == DataType::Float(64) ? ElementType::kComplex128 : ElementType::kComplex64;
     tensor.raw = std::string_view(reinterpret_cast<const char*>(array.data()), array.num_bytes());
   } else {
-    return {};
+    return std::nullopt;
   }
-  return context_.Initializer(std::move(tensor), "");
+  return tensor;
+}
+
+std::string_view FunctionExporter::OpaqueConstant(const iropt::Tuple* tuple) {
+  std::optional<TensorProto> tensor = OpaqueTensor(*tuple, definitions_);
+  return tensor ? context_.Initializer(*std::move(tensor), "") : std::string_view();
 }
 
 std::optional<ExportedValue> FunctionExporter::ValueOfLeaf(const Expr* expr) {
@@ -269,7 +274,8 @@ bool FunctionExporter::ExportMatchCast(const MatchCast* binding) {
     return true;
   }
   // The value may be a call.
-  if (!ExportValue(binding->var, binding->value)) return false;
+  const FusedNode* fused = definitions_.FusedAt(binding->var);
+  if (!(fused ? ExportFused(binding->var, *fused) : ExportValue(binding->var, binding->value))) return false;
   const auto* value = values_.Find(binding->var);
   if (!value || value->is_tuple) {
     Report("R.match_cast", "its operand is not a tensor");

@@ -31,6 +31,9 @@ struct ExportedValue {
 // Adds what the model stated of the dimensions of a tensor that are not known numbers.
 void KeepStatedDims(const ValueType& stated, ValueType& type);
 
+// The tensor of strings or complex numbers that a tuple of a shape and the elements is; nullopt for other tuples.
+std::optional<TensorProto> OpaqueTensor(const iropt::Tuple& tuple, const Definitions& definitions);
+
 class FunctionExporter {
  public:
   FunctionExporter(ExportContext& context, std::string_view function, FunctionExporter* outer = nullptr)

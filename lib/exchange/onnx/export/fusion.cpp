@@ -47,6 +47,7 @@ class UseCounter final : public ExprVisitor {
   void VisitMatchCast(const MatchCast* binding) override {
     definitions_.casts_[binding->var] = binding->value;
     if (const auto* value = As<Var>(binding->value)) definitions_.cast_to_[value] = binding->var;
+    if (const auto* call = As<Call>(binding->value)) calls_.emplace_back(binding->var, call);
     ExprVisitor::VisitMatchCast(binding);
   }
 

@@ -41,6 +41,8 @@ AttributeProto AttributeOf(OpExport& op, std::string_view name, const Expr* valu
   }
   const auto* tuple = As<iropt::Tuple>(value);
   if (tuple == nullptr || tuple->fields.empty()) return attribute;
+  if (std::optional<TensorProto> tensor = OpaqueTensor(*tuple, op.exporter().definitions()))
+    return TensorAttribute(name, *std::move(tensor));
   for (const Expr* field : tuple->fields) {
     if (const auto* text = As<iropt::StringImm>(field)) {
       attribute.type = AttributeType::kStrings;

@@ -24,9 +24,12 @@ constexpr Mask kWide = MaskOf({ElementType::kInt32, ElementType::kInt64, Element
 constexpr Mask kSigned = MaskOf({ElementType::kInt8, ElementType::kInt16, ElementType::kInt32, ElementType::kInt64});
 constexpr Mask kReal = MaskOf({ElementType::kFloat, ElementType::kFloat16, ElementType::kDouble});
 constexpr Mask kBfloat = MaskOf({ElementType::kBfloat16});
-constexpr Mask kHalfMask = MaskOf({ElementType::kFloat16});
+constexpr Mask kHalves = MaskOf({ElementType::kFloat16});
 constexpr Mask kFloat8 = MaskOf(
     {ElementType::kFloat8E4M3Fn, ElementType::kFloat8E4M3Fnuz, ElementType::kFloat8E5M2, ElementType::kFloat8E5M2Fnuz});
+
+constexpr Mask kNotNumbers =
+    MaskOf({ElementType::kBool, ElementType::kString, ElementType::kComplex64, ElementType::kComplex128});
 
 struct Row {
   std::string_view op;
@@ -39,21 +42,21 @@ struct Row {
 constexpr Row kRows[] = {
     {"Add", 14, kSmall},
     {"Cast", 9, MaskOf({ElementType::kString})},
-    {"Celu", 28, kHalfMask | MaskOf({ElementType::kDouble})},
+    {"Celu", 28, kHalves | MaskOf({ElementType::kDouble})},
     {"Clip", 12, kSmall | kWide},
     {"ConstantOfShape", 20, kFloat8},
-    {"CumSum", 14, kHalfMask},
-    {"DequantizeLinear", 19, kHalfMask},
+    {"CumSum", 14, kHalves},
+    {"DequantizeLinear", 19, kHalves},
     {"DequantizeLinear", 21, MaskOf({ElementType::kInt16, ElementType::kUint16})},
     {"Div", 14, kSmall},
     {"Dropout", 22, kFloat8},
     {"Equal", 11, kSmall | kReal | MaskOf({ElementType::kUint32, ElementType::kUint64})},
     {"Equal", 19, MaskOf({ElementType::kString})},
-    {"Flatten", 9, kSmall | kWide | MaskOf({ElementType::kBool})},
+    {"Flatten", 9, kSmall | kWide | kNotNumbers},
     {"Flatten", 21, kFloat8},
     {"Gemm", 9, kWide},
     {"Greater", 9, kSmall | kWide},
-    {"IsInf", 20, kHalfMask | kFloat8},
+    {"IsInf", 20, kHalves | kFloat8},
     {"IsNaN", 20, kFloat8},
     {"Less", 9, kSmall | kWide},
     {"MatMul", 9, kWide},
@@ -63,13 +66,13 @@ constexpr Row kRows[] = {
     {"Mul", 14, kSmall},
     {"PRelu", 9, kWide},
     {"Pad", 11, kSmall | kWide},
-    {"Pad", 13, MaskOf({ElementType::kBool})},
+    {"Pad", 13, kNotNumbers},
     {"Pad", 21, kFloat8},
     {"Pow", 12, MaskOf({ElementType::kInt32, ElementType::kInt64})},
-    {"QLinearMatMul", 21, kFloat8},
-    {"QuantizeLinear", 19, kHalfMask},
+    {"QLinearMatMul", 21, kHalves | kFloat8},
+    {"QuantizeLinear", 19, kHalves},
     {"QuantizeLinear", 21, MaskOf({ElementType::kInt16, ElementType::kUint16})},
-    {"Range", 27, kHalfMask},
+    {"Range", 27, kHalves},
     {"ReduceMax", 12, kBytes},
     {"ReduceMax", 20, MaskOf({ElementType::kBool})},
     {"ReduceMin", 12, kBytes},
@@ -134,6 +137,7 @@ constexpr Row kBfloatSince[] = {
     {"LSTM", 22, kBfloat},
     {"LeakyRelu", 16, kBfloat},
     {"LessOrEqual", 16, kBfloat},
+    {"Loop", 16, kBfloat},
     {"LpNormalization", 22, kBfloat},
     {"LpPool", 22, kBfloat},
     {"MaxPool", 22, kBfloat},
@@ -144,6 +148,7 @@ constexpr Row kBfloatSince[] = {
     {"NegativeLogLikelihoodLoss", 22, kBfloat},
     {"PRelu", 16, kBfloat},
     {"Pow", 15, kBfloat},
+    {"QLinearMatMul", 21, kBfloat},
     {"QuantizeLinear", 19, kBfloat},
     {"RNN", 22, kBfloat},
     {"RandomNormal", 22, kBfloat},
@@ -153,11 +158,13 @@ constexpr Row kBfloatSince[] = {
     {"Range", 27, kBfloat},
     {"RoiAlign", 22, kBfloat},
     {"Round", 22, kBfloat},
+    {"Scan", 16, kBfloat},
     {"Selu", 22, kBfloat},
     {"Sin", 22, kBfloat},
     {"Sinh", 22, kBfloat},
     {"Softplus", 22, kBfloat},
     {"Softsign", 22, kBfloat},
+    {"SplitToSequence", 24, kBfloat},
     {"Tan", 22, kBfloat},
     {"ThresholdedRelu", 22, kBfloat},
     {"TopK", 24, kBfloat},
@@ -168,6 +175,8 @@ constexpr Row kBfloatSince[] = {
 
 int FirstVersionWith(std::string_view op, const ValueType& type) {
   const bool is_control = op == "If" || op == "Loop";
+  const bool asks = op == "OptionalGetElement" || op == "OptionalHasElement";
+  if (asks) return type.kind == ValueType::Kind::kTensor || type.kind == ValueType::Kind::kSequence ? 18 : 1;
   if (type.kind == ValueType::Kind::kSequence) return op == "Identity" ? 14 : is_control ? 13 : 1;
   if (type.kind == ValueType::Kind::kOptional) return op == "Identity" || is_control ? 16 : 1;
   if (type.kind != ValueType::Kind::kTensor) return 1;

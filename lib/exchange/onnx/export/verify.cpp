@@ -50,6 +50,17 @@ std::string ElementsOf(const ValueType& type) {
   return type.kind == ValueType::Kind::kTensor ? fmt::format("{} elements", NameOf(type.element)) : "elements";
 }
 
+// Operators whose operands have one type, with the first of them that does.
+constexpr std::pair<std::string_view, size_t> kOfOneType[] = {
+    {"Add", 0},           {"Concat", 0},      {"Conv", 0},
+    {"ConvTranspose", 0}, {"Div", 0},         {"Equal", 0},
+    {"Gemm", 0},          {"Greater", 0},     {"GreaterOrEqual", 0},
+    {"Less", 0},          {"LessOrEqual", 0}, {"MatMul", 0},
+    {"Max", 0},           {"Mean", 0},        {"Min", 0},
+    {"Mod", 0},           {"Mul", 0},         {"PRelu", 0},
+    {"Sub", 0},           {"Sum", 0},         {"Where", 1},
+};
+
 class GraphVerifier {
  public:
   GraphVerifier(const Model& model, std::span<const std::string_view> outputs) : opset_(model.OpsetOf("")) {
@@ -124,7 +135,8 @@ class GraphVerifier {
       if (!input.empty() && scope.Find(input) == nullptr)
         return Fail(fmt::format("{}: the input '{}' is not defined before it", PlaceOf(node), input));
     }
-    const int since = IsOnnxDomain(node.domain) ? FirstVersionOf(node.op_type) : 1;
+    const bool has_places = node.op_type == "MaxPool" && node.outputs.size() > 1;
+    const int since = !IsOnnxDomain(node.domain) ? 1 : std::max(FirstVersionOf(node.op_type), has_places ? 8 : 1);
     if (since > opset_)
       return Fail(fmt::format("{} needs opset {} of ONNX, the model has {}", PlaceOf(node), since, opset_));
     for (const AttributeProto& attribute : node.attributes) {
@@ -137,6 +149,10 @@ class GraphVerifier {
     const bool is_dtype = attribute.name == "to" || attribute.name == "dtype";
     if (is_dtype && IsOnnxDomain(node.domain) && attribute.type == AttributeType::kInt && attribute.i == 0)
       return Fail(fmt::format("{}: the dtype of its result is not known", PlaceOf(node)));
+    if (is_dtype && IsOnnxDomain(node.domain) && attribute.type == AttributeType::kInt && !node.outputs.empty()) {
+      const ValueType result{.kind = ValueType::Kind::kTensor, .element = static_cast<ElementType>(attribute.i)};
+      if (!VerifyType(node, node.outputs.front(), &result)) return false;
+    }
     for (const TensorProto& tensor : attribute.tensors) {
       if (!VerifyTensor(tensor)) return false;
     }
@@ -160,6 +176,22 @@ class GraphVerifier {
     for (const std::string_view input : node.inputs) {
       if (!VerifyType(node, input, scope.Find(input))) return false;
       if (FirstInputDecides(node.op_type)) break;
+    }
+    return VerifyOneType(node, scope);
+  }
+
+  bool VerifyOneType(const NodeProto& node, const ScopeOfTypes& scope) {
+    const auto row = std::ranges::find(kOfOneType, node.op_type, &std::pair<std::string_view, size_t>::first);
+    if (row == std::end(kOfOneType)) return true;
+    const ValueType* first = nullptr;
+    for (size_t i = row->second; i < node.inputs.size(); ++i) {
+      const ValueType* type = node.inputs[i].empty() ? nullptr : scope.Find(node.inputs[i]);
+      if (type == nullptr || type->kind != ValueType::Kind::kTensor || type->element == ElementType::kUndefined)
+        continue;
+      if (first != nullptr && first->element != type->element)
+        return Fail(fmt::format("{}: its operands are of {} and {}", PlaceOf(node), NameOf(first->element),
+                                NameOf(type->element)));
+      if (first == nullptr) first = type;
     }
     return true;
   }

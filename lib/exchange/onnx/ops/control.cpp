@@ -150,9 +150,20 @@ Value ImportScan(OpImport& op) {
   });
 }
 
+// ---- Optional values that are known to be there or not
+
+Value ImportOptionalHasElement(OpImport& op) {
+  if (!op.Has(0)) return op.Scalar(0, DataType::Bool());
+  return OpImport::TensorOf(op.In(0)) ? Value(op.Scalar(1, DataType::Bool())) : Value();
+}
+
+Value ImportOptionalGetElement(OpImport& op) { return OpImport::TensorOf(op.In(0)) ? Value(op.In(0)) : Value(); }
+
 constexpr OpRow kControlRows[] = {
     {"If", 1, 1, 1, ImportIf, "a conditional"},
     {"Loop", 1, 0, kAny, ImportLoop, "onnx.Loop with a private function"},
+    {"OptionalGetElement", 15, 1, 1, ImportOptionalGetElement, "its operand"},
+    {"OptionalHasElement", 15, 0, 1, ImportOptionalHasElement, "a constant"},
     {"Scan", 8, 0, kAny, ImportScan, "onnx.Scan with a private function"},
 };
 

@@ -149,8 +149,12 @@ Value ImportLpNormalization(OpImport& op) {
   if (rank < 1) return {};
   const std::vector<int64_t> axes = {op.Axis(op.Int("axis", -1), rank)};
   const Expr* x = op.In(0);
-  if (op.Int("p", 2) == 1) return Divide(op, x, Reduce(op, op::kSum, op.Call(op::kAbs, {x}), axes, true));
-  return Divide(op, x, op.Call(op::kSqrt, {Reduce(op, op::kSum, Multiply(op, x, x), axes, true)}));
+  const bool is_sum = op.Int("p", 2) == 1;
+  const Expr* sum = Reduce(op, op::kSum, is_sum ? op.Call(op::kAbs, {x}) : Multiply(op, x, x), axes, true);
+  const Expr* norm = is_sum ? sum : op.Call(op::kSqrt, {sum});
+  // Vectors of norm 0 become zeros.
+  const Expr* zero = ScalarLike(op, x, 0);
+  return Where(op, op.Call(op::kEqual, {norm, zero}), zero, Divide(op, x, norm));
 }
 
 // Before version 21, there is a scale and a bias for each group.

@@ -123,6 +123,14 @@ Names ExportExtremum(OpExport& op) {
     const auto a = StaticDimsOf(op.TypeOf(0));
     if (!a || a != StaticDimsOf(op.TypeOf(1))) return op.Needs(8);
   }
+  const bool is_small = IsSmallInteger(op.Dtype(0));
+  if ((is_small || op.Dtype(0) == DataType::UInt(32)) && op.version() < 12) {
+    // As floats, which hold them: runtimes do not choose among such integers.
+    const DataType wide = DataType::Float(is_small ? 32 : 64);
+    const auto as_float = [&](size_t i) { return op.Cast(op.In(i), op.Dtype(i), wide); };
+    return {op.Cast(op.Add(op.onnx_op(), {as_float(0), as_float(1)}), wide, op.Dtype(0))};
+  }
+  if (op.Dtype(0) == DataType::UInt(64) && op.version() < 12) return op.Needs(12);
   if (!op.Dtype(0).is_floating()) return {op.exporter().IntExtremum(op.onnx_op(), op.In(0), op.In(1))};
   return {op.Add(op.onnx_op(), {op.In(0), op.In(1)})};
 }

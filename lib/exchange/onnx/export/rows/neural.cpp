@@ -111,6 +111,25 @@ std::string_view Pad(OpExport& op, std::string_view data, std::vector<int64_t> p
   return op.Add("Pad", {data}, {IntsAttribute("pads", std::move(pads)), FloatAttribute("value", value)});
 }
 
+// Returns whether as many windows are there if their number is rounded down: before version 19, ONNX keeps one that
+// would start in the padding after the image.
+bool RoundsNothingUp(OpExport& op, const PoolAttrs& attrs) {
+  const auto in = StaticDimsOf(op.TypeOf(0));
+  const auto out = StaticDimsOf(op.ResultType());
+  const auto axes = LayoutAxes(attrs.layout(), kImageLayouts[op.Rank(0) - 3]);
+  if (!in || !out || !axes || (!attrs.out_layout().empty() && attrs.out_layout() != attrs.layout())) return false;
+  const size_t spatial = axes->size() - 2;
+  const auto at = [](const std::vector<int64_t>& values, size_t i) { return values[i % values.size()]; };
+  for (size_t i = 0; i < spatial; ++i) {
+    const auto axis = static_cast<size_t>((*axes)[i + 2]);
+    const std::vector<int64_t> pads = attrs.padding().vector();
+    const int64_t padded = (*in)[axis] + at(pads, i) + at(pads, i + spatial);
+    const int64_t extent = (at(attrs.pool_size().vector(), i) - 1) * at(attrs.dilation().vector(), i) + 1;
+    if ((padded - extent) / at(attrs.strides().vector(), i) + 1 != (*out)[axis]) return false;
+  }
+  return true;
+}
+
 Names ExportPool(OpExport& op, std::string_view kind) {
   const auto attrs = op.Attrs<PoolAttrs>();
   const int rank = op.Rank(0);
@@ -120,7 +139,7 @@ Names ExportPool(OpExport& op, std::string_view kind) {
   AddIfSet(attributes, "strides", attrs.strides(), 1);
   const bool pads_before = PadsWholeWindows(attrs) && (!is_average || attrs.count_include_pad());
   if (!pads_before) AddIfSet(attributes, "pads", attrs.padding(), 0);
-  if (attrs.ceil_mode()) {
+  if (attrs.ceil_mode() && !RoundsNothingUp(op, attrs)) {
     if (op.version() < 10) return op.Needs(10);
     // ONNX would keep windows that start in the padding after the image.
     if (pads_before) return op.Lacks("it pads by more than its window and rounds the number of windows up");
