@@ -163,7 +163,7 @@ class Confirmation {
     for (size_t i = 0; i < count; ++i) lowered[steps_[i].op] = true;
     const LookupSet<const Call*> calls = CallsOf(operators_, lowered);
     Emulator emulator(*options_.format, calls);
-    return runs_.ErrorWith(emulator);
+    return runs_.ErrorWith(emulator, options_.tolerance);
   }
 
   ModelRuns& runs_;
@@ -228,23 +228,40 @@ Result<Choice> AllOperators(const ModelInputs& inputs, std::vector<Operator> ope
 Result<Choice> ChooseOperators(const ModelInputs& inputs, std::vector<Operator> operators, const ChoiceOptions& options,
                                Recording& recording) {
   ModelRuns runs(inputs);
-  IROPT_ASSIGN_OR_RETURN(const Sensitivity sensitivity, MeasureSensitivity(runs, operators, *options.format,
-                                                                           options.sensitivity, recording));
-  ExcludeOverflows(operators, sensitivity, recording, *options.format);
-  const std::vector<Step> steps = Order(operators, sensitivity, options.objective).Make();
-  Confirmation confirmation(runs, operators, steps, options);
-  IROPT_RETURN_IF_ERROR(confirmation.Search());
-  std::vector<bool> lowered(operators.size());
-  for (size_t i = 0; i < confirmation.good(); ++i) lowered[steps[i].op] = true;
+  IROPT_RETURN_IF_ERROR(runs.Record(recording));
+  ExcludeOverflows(operators, {}, recording, *options.format);
   Choice choice;
-  choice.predicted = std::sqrt(sensitivity.Predict(lowered));
-  choice.measured = confirmation.error();
-  choice.num_runs = runs.num_runs();
-  choice.num_backward = options.sensitivity.num_probes * std::min(options.sensitivity.num_samples, inputs.samples.size());
   choice.measures_outputs = HasOutputsToMeasure(runs);
-  choice.complete = sensitivity.complete;
+  std::vector<bool> lowered(operators.size());
+  for (size_t i = 0; i < operators.size(); ++i) lowered[i] = operators[i].is_candidate();
+  const auto error_of = [&]() -> Result<double> {
+    const LookupSet<const Call*> calls = CallsOf(operators, lowered);
+    Emulator emulator(*options.format, calls);
+    return runs.ErrorWith(emulator);
+  };
+  IROPT_ASSIGN_OR_RETURN(choice.measured, error_of());
+  // Usually all operators fit, and nothing else is needed.
+  const bool all_fit = choice.measured <= options.tolerance;
+  choice.has_shares = !all_fit || options.wants_shares;
+  Sensitivity sensitivity;
+  if (choice.has_shares) {
+    IROPT_ASSIGN_OR_RETURN(sensitivity, MeasureSensitivity(runs, operators, *options.format, options.sensitivity));
+    choice.complete = sensitivity.complete;
+    choice.num_backward = options.sensitivity.num_probes * std::min(options.sensitivity.num_samples, inputs.samples.size());
+  }
+  if (!all_fit) {
+    ExcludeOverflows(operators, sensitivity, recording, *options.format);
+    const std::vector<Step> steps = Order(operators, sensitivity, options.objective).Make();
+    Confirmation confirmation(runs, operators, steps, options);
+    IROPT_RETURN_IF_ERROR(confirmation.Search());
+    lowered.assign(operators.size(), false);
+    for (size_t i = 0; i < confirmation.good(); ++i) lowered[steps[i].op] = true;
+    choice.measured = confirmation.error();
+  }
+  choice.predicted = choice.has_shares ? std::sqrt(sensitivity.Predict(lowered)) : 0;
+  choice.num_runs = runs.num_runs();
   for (size_t i = 0; i < operators.size(); ++i) {
-    const double error = std::sqrt(sensitivity.operators[i].alone);
+    const double error = choice.has_shares ? std::sqrt(sensitivity.operators[i].alone) : 0;
     const ValueRecord* record = recording.Find(*operators[i].var);
     if (!lowered[i] && operators[i].is_candidate())
       operators[i].reason = fmt::format("its error alone is {:.1e}", error);
@@ -257,8 +274,9 @@ Result<std::vector<size_t>> FindBreakingOperators(const ModelInputs& inputs, con
                                                   const ChoiceOptions& options, Recording& recording, size_t& num_runs,
                                                   double& error) {
   ModelRuns runs(inputs);
-  IROPT_ASSIGN_OR_RETURN(const Sensitivity sensitivity, MeasureSensitivity(runs, operators, *options.format,
-                                                                           options.sensitivity, recording));
+  IROPT_RETURN_IF_ERROR(runs.Record(recording));
+  IROPT_ASSIGN_OR_RETURN(const Sensitivity sensitivity,
+                         MeasureSensitivity(runs, operators, *options.format, options.sensitivity));
   // The worst operators first.
   std::vector<size_t> order;
   for (size_t i = 0; i < operators.size(); ++i) {

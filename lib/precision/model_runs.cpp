@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "precision/float_elements.h"
@@ -59,33 +60,47 @@ bool HasFloats(const HostValue& value) {
   return found;
 }
 
-Status ModelRuns::Record(Recording& recording, const Watch& watch) {
+Status ModelRuns::Record(Recording& recording, OperatorRunner* operators) {
   Recorder recorder(recording);
   for (size_t i = 0; i < inputs_.samples.size(); ++i) {
     RunOptions run = inputs_.run;
     run.observer = &recorder;
-    run.operators = watch.tape ? watch.tape(i) : nullptr;
+    run.operators = operators;
     recorder.AddInputs(inputs_.function, inputs_.samples[i]);
     IROPT_ASSIGN_OR_RETURN(HostValue output, RunFunction(inputs_.module, inputs_.function, inputs_.samples[i],
                                                          inputs_.diagnostics, run));
     outputs_.push_back(std::move(output));
+    order_.push_back(i);
     ++num_runs_;
-    if (watch.done) watch.done(i);
   }
   return {};
 }
 
-Result<double> ModelRuns::ErrorWith(OperatorRunner& operators) {
-  double error = 0;
-  for (size_t i = 0; i < inputs_.samples.size(); ++i) {
-    RunOptions run = inputs_.run;
-    run.operators = &operators;
-    IROPT_ASSIGN_OR_RETURN(const HostValue output, RunFunction(inputs_.module, inputs_.function, inputs_.samples[i],
-                                                               inputs_.diagnostics, run));
-    ++num_runs_;
-    error = std::max(error, RelativeError(output, outputs_[i]));
+Result<HostValue> ModelRuns::Run(size_t sample, OperatorRunner& operators) {
+  RunOptions run = inputs_.run;
+  run.operators = &operators;
+  ++num_runs_;
+  return RunFunction(inputs_.module, inputs_.function, inputs_.samples[sample], inputs_.diagnostics, run);
+}
+
+Result<double> ModelRuns::ErrorOf(size_t sample, OperatorRunner& operators) {
+  IROPT_ASSIGN_OR_RETURN(const HostValue output, Run(sample, operators));
+  return RelativeError(output, outputs_[sample]);
+}
+
+Result<double> ModelRuns::ErrorWith(OperatorRunner& operators, double limit) {
+  std::vector<double> errors(outputs_.size(), 0);
+  double greatest = 0;
+  for (const size_t sample : order_) {
+    IROPT_ASSIGN_OR_RETURN(errors[sample], ErrorOf(sample, operators));
+    greatest = std::max(greatest, errors[sample]);
+    if (greatest > limit) return greatest;
   }
-  return error;
+  if (!is_ordered_ && std::isinf(limit)) {
+    is_ordered_ = true;
+    std::ranges::stable_sort(order_, std::greater<>(), [&](size_t sample) { return errors[sample]; });
+  }
+  return greatest;
 }
 
 }  // namespace iropt::precision

@@ -145,13 +145,13 @@ class Linter : private ExprVisitor {
   void LookAtConstant(const Call& call, const Var& var, const Constant& constant, bool& has_infinity) {
     const auto* op = As<Op>(call.op);
     if (!op || constant.data->dtype() != kSingle) return;
-    const bool is_mask = op->id == op::kAdd || op->id == op::kSubtract || op->id == op::kWhere;
+    const bool is_mask = op->id == op::kAdd || op->id == op::kWhere;
     const std::span<const float> elements = constant.data->As<float>();
     has_infinity |= std::ranges::any_of(elements, [](float x) { return std::isinf(x); });
     if (!is_mask) return;
     const auto infinite = std::ranges::find_if(elements, [](float x) { return std::isinf(x); });
     const auto large =
-        std::ranges::find_if(elements, [&](float x) { return Overflows(static_cast<double>(x), format_); });
+        std::ranges::find_if(elements, [&](float x) { return x < 0 && Overflows(static_cast<double>(x), format_); });
     if (infinite != elements.end()) {
       Add(call, var, "a mask has infinities: a softmax of a row of them is NaN");
     } else if (large != elements.end()) {
@@ -176,7 +176,7 @@ Result<std::vector<NumericFinding>> LintNumbers(const ModelInputs& inputs, const
   ModelRuns runs(inputs);
   Recording recording;
   CancellationMeter meter;
-  IROPT_RETURN_IF_ERROR(runs.Record(recording, {.tape = [&](size_t) { return &meter; }, .done = nullptr}));
+  IROPT_RETURN_IF_ERROR(runs.Record(recording, &meter));
   return Linter(recording, meter, format).Look(inputs.function);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <unordered_set>
 
 #include "iropt/analysis/relax/inference_calls.h"
@@ -330,30 +329,19 @@ double Sensitivity::Increase(const std::vector<bool>& lowered, size_t op) const 
 }
 
 Result<Sensitivity> MeasureSensitivity(ModelRuns& runs, const std::vector<Operator>& operators,
-                                       const NumberFormat& format, const SensitivityOptions& options,
-                                       Recording& recording) {
+                                       const NumberFormat& format, const SensitivityOptions& options) {
   const ModelInputs& inputs = runs.inputs();
   const size_t num_samples = std::min(options.num_samples, inputs.samples.size());
   const std::unordered_set<const Call*> inference =
       FindInferenceCalls(inputs.function, inputs.run.mode, inputs.run.constant_params);
   Meter meter(operators, format, options, num_samples);
-  std::unique_ptr<Tape> tape;
   bool complete = true;
-  const ModelRuns::Watch watch{.tape = [&](size_t sample) -> OperatorRunner* {
-                                 if (sample >= num_samples || !complete) return nullptr;
-                                 tape = std::make_unique<Tape>(options.max_bytes, inference);
-                                 return tape.get();
-                               },
-                               .done =
-                                   [&](size_t sample) {
-                                     if (!tape) return;
-                                     complete &= !tape->is_full();
-                                     if (complete)
-                                       meter.Measure(std::move(tape->records()), inputs.samples[sample],
-                                                     runs.outputs()[sample], sample + 1);
-                                     tape.reset();
-                                   }};
-  IROPT_RETURN_IF_ERROR(runs.Record(recording, watch));
+  for (const size_t sample : std::span(runs.order()).first(num_samples)) {
+    Tape tape(options.max_bytes, inference);
+    IROPT_ASSIGN_OR_RETURN(const HostValue output, runs.Run(sample, tape));
+    complete &= !tape.is_full();
+    if (complete) meter.Measure(std::move(tape.records()), inputs.samples[sample], output, sample + 1);
+  }
   Sensitivity sensitivity = meter.Take();
   sensitivity.complete = complete;
   return sensitivity;

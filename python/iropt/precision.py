@@ -14,7 +14,8 @@ class Row:
 
     name: that of the node in the model's file, or of the variable. operator: "R.matmul".
     lowered: whether it gets the format. reason: why it stays, or "".
-    error_alone: the error of the outputs if it alone has the format. range: of its values, or None.
+    error_alone: the error of the outputs if it alone has the format, None where all operators fit and shares were not
+    asked for. range: of its values, or None.
     """
 
     def __init__(self, row):
@@ -28,7 +29,8 @@ class Choice:
     """A module whose operators have formats, and what was decided about each of them.
 
     module: the module. error: the greatest error of an output on the samples, the norm of the difference relative to the
-    norm of the output. predicted_error: as the model of independent errors has it. runs: how often the function ran.
+    norm of the output. predicted_error: as the errors of the operators add
+    up, or None. runs: how often the function ran.
     """
 
     def __init__(self, module, result):
@@ -76,11 +78,11 @@ class Model:
         """The module in which the operators of these numbers compute in the format."""
         return IRModule(_module=self._native.lower(list(lowered)))
 
-    def choose(self, rtol=1e-2, objective="tolerance"):
+    def choose(self, rtol=1e-2, objective="tolerance", shares=False):
         """As many operators as the error allows, a Choice."""
         if objective not in ("tolerance", "size", "speed"):
             raise ValueError(f"invalid objective '{objective}': expected tolerance, size or speed")
-        result = self._native.choose(rtol, objective)
+        result = self._native.choose(rtol, objective, shares)
         lowered = [number for number, row in enumerate(result["rows"]) if row["lowered"]]
         return Choice(self.lower(lowered), result)
 
@@ -89,14 +91,15 @@ class Model:
         return self._native.lint()
 
 
-def choose(model, samples, *, format="fp16", rtol=1e-2, keep=(), objective="tolerance", function="main"):
+def choose(model, samples, *, format="fp16", rtol=1e-2, keep=(), objective="tolerance", shares=False, function="main"):
     """Chooses the operators that compute in a format: `ir-opt -precision=auto:fp16 -inputs=... -rtol=...`.
 
     format: "fp16" or "bf16". rtol: the error that an output may have. keep: names of operators that stay, or regular
     expressions. objective: the operators that come first, those with the least error, for each of them ("tolerance"),
-    for each byte of their constants ("size"), or for each element that they read and write ("speed").
+    for each byte of their constants ("size"), or for each element that they read and write ("speed"). shares: measure the
+    errors of single operators also where all of them fit.
     """
-    return Model(model, samples, format, keep, function).choose(rtol, objective)
+    return Model(model, samples, format, keep, function).choose(rtol, objective, shares)
 
 
 def lint(model, samples, *, format="fp16", function="main"):

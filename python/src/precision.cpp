@@ -86,9 +86,9 @@ class PyPrecision {
     return log_.Check(*std::move(error));
   }
 
-  py::dict Choose(double tolerance, const std::string& objective) {
+  py::dict Choose(double tolerance, const std::string& objective, bool shares) {
     const Build build;
-    precision::ChoiceOptions options{.format = &format_, .tolerance = tolerance};
+    precision::ChoiceOptions options{.format = &format_, .tolerance = tolerance, .wants_shares = shares};
     if (objective == "size") options.objective = precision::Objective::kSize;
     if (objective == "speed") options.objective = precision::Objective::kSpeed;
     precision::Recording recording;
@@ -101,12 +101,12 @@ class PyPrecision {
     py::dict result;
     result["format"] = std::string(format_.name);
     result["tolerance"] = tolerance;
-    result["predicted_error"] = choice.predicted;
+    result["predicted_error"] = choice.has_shares ? py::object(py::float_(choice.predicted)) : py::none();
     result["error"] = choice.measured;
     result["runs"] = choice.num_runs;
     result["measures_outputs"] = choice.measures_outputs;
     py::list rows;
-    for (const precision::ChosenOperator& row : choice.operators) rows.append(RowOf(row));
+    for (const precision::ChosenOperator& row : choice.operators) rows.append(RowOf(row, choice.has_shares));
     result["rows"] = rows;
     return result;
   }
@@ -170,12 +170,12 @@ class PyPrecision {
     return calls;
   }
 
-  py::dict RowOf(const precision::ChosenOperator& chosen) const {
+  py::dict RowOf(const precision::ChosenOperator& chosen, bool has_shares) const {
     py::dict row;
     row["name"] = chosen.op.name;
     row["operator"] = std::string(precision::ScriptOf(*chosen.op.call));
     row["lowered"] = chosen.lowered;
-    row["error_alone"] = chosen.error;
+    row["error_alone"] = has_shares ? py::object(py::float_(chosen.error)) : py::none();
     row["reason"] = chosen.lowered ? std::string() : chosen.op.reason;
     row["constant_bytes"] = chosen.op.constant_bytes;
     const bool has_range = chosen.record != nullptr && chosen.record->num_finite() != 0;
@@ -210,7 +210,7 @@ void AddPrecision(py::module_& m) {
            py::arg("module"), py::arg("function"), py::arg("samples"), py::arg("format"), py::arg("keep"))
       .def_property_readonly("operators", &PyPrecision::Operators)
       .def("error", &PyPrecision::Error, py::arg("lowered"))
-      .def("choose", &PyPrecision::Choose, py::arg("rtol"), py::arg("objective"))
+      .def("choose", &PyPrecision::Choose, py::arg("rtol"), py::arg("objective"), py::arg("shares"))
       .def("lower", &PyPrecision::Lower, py::arg("lowered"))
       .def("lint", &PyPrecision::Lint);
 }

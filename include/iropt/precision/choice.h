@@ -18,6 +18,7 @@ struct ChoiceOptions {
   double tolerance = 1e-2;  // of RelativeError, for all inputs
   Objective objective = Objective::kOperators;
   SensitivityOptions sensitivity = {};
+  bool wants_shares = false;     // the errors of single operators are wanted also where all of them fit
   size_t max_confirmations = 8;  // runs of whole candidates on all inputs
 };
 
@@ -25,18 +26,19 @@ struct ChoiceOptions {
 struct ChosenOperator {
   Operator op;
   bool lowered = false;
-  double error = 0;  // relative error of the outputs if it alone has the format, as predicted
+  double error = 0;  // relative error of the outputs if it alone has the format, as predicted; see has_shares
   // The tensors of floats that it makes, as they are without the choice; null if no run has reached it.
   const ValueRecord* record = nullptr;
 };
 
 struct Choice {
   std::vector<ChosenOperator> operators;
-  double predicted = 0;  // relative error of the outputs
+  double predicted = 0;  // relative error of the outputs, as its shares add up
   double measured = 0;   // by a run of the choice
   size_t num_runs = 0;   // of the function on one set of inputs, forward passes
   size_t num_backward = 0;
   bool measures_outputs = true;  // false: no output is a tensor of floats, so the error is not known
+  bool has_shares = false;       // the errors of single operators are known
   bool complete = true;          // see Sensitivity
 
   LookupSet<const Call*> LoweredCalls() const;

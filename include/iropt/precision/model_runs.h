@@ -1,7 +1,7 @@
 // Runs of a function on several sets of inputs, and the errors of its outputs in other formats.
 #pragma once
 
-#include <functional>
+#include <limits>
 #include <vector>
 
 #include "iropt/eval/relax/interpreter.h"
@@ -30,16 +30,18 @@ class ModelRuns {
  public:
   explicit ModelRuns(const ModelInputs& inputs) : inputs_(inputs) {}
 
-  // The runs of the function as it is, which the recording observes. Must come first. `tape` computes the operators of
-  // the run of a sample, unless it is null; `done` is called after the run.
-  struct Watch {
-    std::function<OperatorRunner*(size_t sample)> tape;
-    std::function<void(size_t sample)> done;
-  };
-  Status Record(Recording& recording, const Watch& watch = {});
-  // The greatest error of the outputs of all samples if `operators` computes the operators.
-  Result<double> ErrorWith(OperatorRunner& operators);
+  // The runs of the function as it is, which the recording observes. Must come first. `operators` computes its operators,
+  // unless it is null.
+  Status Record(Recording& recording, OperatorRunner* operators = nullptr);
+  // The output of one sample if `operators` computes the operators, and its error.
+  Result<HostValue> Run(size_t sample, OperatorRunner& operators);
+  Result<double> ErrorOf(size_t sample, OperatorRunner& operators);
+  // The greatest error of all samples. Samples are run until one exceeds `limit`, those first that had the greatest
+  // errors in the first call without a limit.
+  Result<double> ErrorWith(OperatorRunner& operators, double limit = std::numeric_limits<double>::infinity());
 
+  // The samples in the order in which ErrorWith runs them.
+  const std::vector<size_t>& order() const { return order_; }
   const ModelInputs& inputs() const { return inputs_; }
   const std::vector<HostValue>& outputs() const { return outputs_; }
   size_t num_runs() const { return num_runs_; }  // of one sample each
@@ -47,6 +49,8 @@ class ModelRuns {
  private:
   const ModelInputs& inputs_;
   std::vector<HostValue> outputs_;
+  std::vector<size_t> order_;
+  bool is_ordered_ = false;
   size_t num_runs_ = 0;
 };
 

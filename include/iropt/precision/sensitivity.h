@@ -44,13 +44,12 @@ struct Sensitivity {
 
 struct SensitivityOptions {
   size_t num_probes = 2;   // backward passes for each sample
-  size_t num_samples = 4;  // of the first samples, at most
+  size_t num_samples = 2;  // at most
   size_t max_bytes = SIZE_MAX;  // of the values of one run
 };
 
-// Runs the function on all samples, whose values are recorded, and measures the operators on some of them.
+// Measures the operators on some of the samples, those with the greatest errors. The runs are recorded already.
 Result<Sensitivity> MeasureSensitivity(ModelRuns& runs, const std::vector<Operator>& operators,
-                                       const NumberFormat& format, const SensitivityOptions& options,
-                                       Recording& recording);
+                                       const NumberFormat& format, const SensitivityOptions& options);
 
 }  // namespace iropt::precision

@@ -103,7 +103,7 @@ Status MakeCheckSemantics(const CheckedOptions& options, InstrumentSetup& setup)
       std::shared_ptr<SemanticCheck> check,
       SemanticCheck::Make(compiler.diagnostics(), compiler.err(), given, setup.pipeline().settings().network_mode()));
   setup.Add(check);
-  if (setup.pipeline().pass() != nullptr) setup.Listen(std::make_shared<SemanticListener>(std::move(check)));
+  if (setup.pipeline().changes_modules()) setup.Listen(std::make_shared<SemanticListener>(std::move(check)));
   return {};
 }
 

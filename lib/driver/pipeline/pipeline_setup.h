@@ -41,6 +41,8 @@ class PipelineSetup {
   void LimitConstants(const Module& module, int64_t max_growth) { settings_.LimitConstants(module, max_growth); }
   // Null if there is nothing to run.
   const Pass* pass() const { return settings_.pass(); }
+  // Returns whether passes run, or operators get other formats.
+  bool changes_modules() const { return pass() != nullptr || !options_.precision.format.empty(); }
   PassSelection& selection() { return selection_; }
   RunInstruments& run() { return run_; }
   // The functions that -filter-functions selects.

@@ -39,8 +39,8 @@ std::string Headline(const PrecisionSummary& summary) {
   if (!summary.checked) return line;
   if (!choice.measures_outputs && summary.tolerance) return line + "; no output is a tensor of floats, so no error is known";
   line += fmt::format("; error {:.1e}", *summary.checked);
-  if (summary.tolerance)
-    line += fmt::format(", predicted {:.1e}, tolerance {:.1e}", choice.predicted, *summary.tolerance);
+  if (choice.has_shares) line += fmt::format(", predicted {:.1e}", choice.predicted);
+  if (summary.tolerance) line += fmt::format(", tolerance {:.1e}", *summary.tolerance);
   return line + fmt::format(", on {} {}inputs", summary.num_samples, summary.is_random ? "random " : "");
 }
 
@@ -64,7 +64,7 @@ nlohmann::ordered_json RowOf(const ChosenOperator& chosen, const PrecisionSummar
   nlohmann::ordered_json row = {{"name", chosen.op.name},
                                 {"operator", OperatorName(chosen)},
                                 {"format", chosen.lowered ? summary.format.name : "float32"}};
-  if (summary.tolerance) row["error_alone"] = chosen.error;
+  if (summary.choice.has_shares) row["error_alone"] = chosen.error;
   if (const precision::ValueRecord* record = chosen.record; record && record->num_finite() != 0) {
     row["least"] = record->least;
     row["greatest"] = record->greatest;
@@ -88,7 +88,7 @@ std::string RenderJson(const PrecisionSummary& summary) {
                                  {"seconds", summary.seconds}};
   if (summary.tolerance) {
     json["tolerance"] = *summary.tolerance;
-    json["predicted_error"] = choice.predicted;
+    if (choice.has_shares) json["predicted_error"] = choice.predicted;
     json["emulated_error"] = choice.measured;
     json["runs"] = choice.num_runs;
     json["backward_passes"] = choice.num_backward;
@@ -142,7 +142,7 @@ std::string RenderPrecisionTable(const PrecisionSummary& summary) {
   std::string text = fmt::format("{}\n", Headline(summary));
   const std::vector<const ChosenOperator*> rows = ShownRows(summary.choice);
   if (rows.empty()) return text;
-  const bool has_errors = summary.tolerance.has_value();
+  const bool has_errors = summary.choice.has_shares;
   if (!has_errors && summary.choice.NumLowered() == summary.choice.operators.size()) return text;
   text += fmt::format("{:<9} {:>11}  {:<24} {:<40} {}\n", "format", has_errors ? "error alone" : "", "range", "operator",
                       "why it stays");

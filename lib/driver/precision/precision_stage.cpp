@@ -80,7 +80,8 @@ class Session {
     return {.format = &format_,
             .tolerance = options_.tolerance.value_or(kTolerance),
             .objective = ObjectiveOf(options_.objective),
-            .sensitivity = {.max_bytes = PhysicalMemoryShare()}};
+            .sensitivity = {.max_bytes = PhysicalMemoryShare()},
+            .wants_shares = options_.report.has_value()};
   }
 
   static size_t PhysicalMemoryShare() { return PhysicalMemory() / 4; }
