@@ -51,8 +51,8 @@ Result<PrecisionInputs> ReadPrecisionInputs(const Entry& entry, const PrecisionO
   inputs.is_random = true;
   compiler.diagnostics().Warning(
       {}, "random-samples",
-      fmt::format("formats are chosen by {} random inputs, whose ranges and errors may be unlike those of real ones: "
-                  "-inputs=FILES gives others",
+      fmt::format("runs on {} random inputs, whose ranges and errors may be unlike those of real ones: -inputs=FILES "
+                  "gives others",
                   kRandomSamples));
   run.random_inputs = true;
   run.other_sizes = kRandomSize;

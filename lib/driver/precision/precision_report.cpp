@@ -41,7 +41,10 @@ std::string Headline(const PrecisionSummary& summary) {
   line += fmt::format("; error {:.1e}", *summary.checked);
   if (choice.has_shares) line += fmt::format(", predicted {:.1e}", choice.predicted);
   if (summary.tolerance) line += fmt::format(", tolerance {:.1e}", *summary.tolerance);
-  return line + fmt::format(", on {} {}inputs", summary.num_samples, summary.is_random ? "random " : "");
+  line += fmt::format(", on {} {}inputs", summary.num_samples, summary.is_random ? "random " : "");
+  // As behind a softmax over an axis of size 1.
+  if (*summary.checked == 0 && choice.NumLowered() != 0) line += "; the outputs are the same bits, which proves little";
+  return line;
 }
 
 // Those that stay, in their order, then those with the greatest errors.
@@ -148,7 +151,7 @@ std::string RenderPrecisionTable(const PrecisionSummary& summary) {
                       "why it stays");
   for (const ChosenOperator* row : rows) {
     text += fmt::format("{:<9} {:>11}  {:<24} {:<40} {}\n", row->lowered ? summary.format.name : "float32",
-                        has_errors ? fmt::format("{:.1e}", row->error) : "", RangeOf(*row), ShortName(row->op.name),
+                        has_errors && row->error != 0 ? fmt::format("{:.1e}", row->error) : "", RangeOf(*row), ShortName(row->op.name),
                         row->lowered ? "" : row->op.reason);
     while (text.ends_with(" \n")) text.erase(text.size() - 2, 1);
   }
