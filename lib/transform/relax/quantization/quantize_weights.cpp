@@ -8,6 +8,12 @@
 //   lv = R.call_pure_packed("onnx.DequantizeLinear", codes, scales, R.str("axis"), ..., R.str("block_size"), ...)
 //   y = R.matmul(x, lv)
 //
+// or, with form="dynamic",
+//
+//   lv = R.call_pure_packed("onnx.DynamicQuantizeLinear", x, ...)    # integers, a scale and a zero point
+//   lv1 = R.call_pure_packed("onnx.MatMulInteger", lv[0], codes, lv[2], ...)
+//   y = R.multiply(R.astype(lv1, "float32"), R.multiply(lv[1], scales))
+//
 // where blocks of `block_size` numbers that belong to one output have a scale, and, unless `symmetric`, a zero point.
 // With block_size=0 each output has one scale, and the weight is R.dequantize(codes, scales, 0). Weights are constants
 // of float32, float16 or bfloat16, possibly transposed by R.permute_dims; with `convolutions` also those of
@@ -29,6 +35,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +45,8 @@
 #include "compensated_rounder.h"
 #include "iropt/infer/infer.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/datatype.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/attr_keys.h"
 #include "iropt/ir/context.h"
@@ -57,8 +66,10 @@
 #include "iropt/support/regular_expression.h"
 #include "iropt/transform/options/QuantizeWeights.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "onnx_calls.h"
 #include "quantized_matrix.h"
 #include "sample_runs.h"
+#include "transform/relax/util/tensor_axes.h"
 #include "weight_sites.h"
 
 namespace iropt {
@@ -70,16 +81,14 @@ constexpr Statistic kSavedBytes("QuantizeWeights", "saved-bytes", "bytes of weig
 
 constexpr size_t kMostInMemory = size_t{64} << 20;
 constexpr size_t kMostForProducts = size_t{1} << 30;
-constexpr int64_t kOpsetOfBlocks = 21;
-constexpr int64_t kIrOfBlocks = 10;  // the format of files that came with it
-constexpr int64_t kOpsetOfAxes = 13;
+constexpr int64_t kOpsetOfIntegers = 11;  // of ranges that are found in each run
 
 struct WeightOptions {
   MatrixFormat format;
   bool convolutions = false;
   int64_t min_elements = 0;
   std::vector<RegularExpression> keep;
-  std::vector<std::string> samples;  // files, for rounding that makes up for errors; empty: to the nearest
+  std::vector<SampleSource> samples;  // for rounding that makes up for errors; empty: to the nearest
 
   bool Keeps(std::string_view name) const {
     return std::ranges::any_of(keep, [&](const RegularExpression& e) { return e.Matches(std::string(name)); });
@@ -121,6 +130,8 @@ class WeightRewriter : public ExprMutator {
     const auto& [site, matrix] = *found;
     const MatrixFormat format = FormatFor(*site, options_);
     if (format.layout == MatrixFormat::Layout::kPacked) return MultiplyPacked(*now, *site, *matrix, format, call->type);
+    if (format.layout == MatrixFormat::Layout::kInputsFirst)
+      return MultiplyIntegers(*now, *matrix, To<TensorType>(call->type));
     const Expr* real = Dequantize(*site, *matrix, format);
     if (site->weight.outputs_first && site->is_matmul)
       real = OpBuilder(builder()).Make(op::kPermuteDims, {builder().Emit(real)},
@@ -132,38 +143,17 @@ class WeightRewriter : public ExprMutator {
 
  private:
   const Expr* ConstantOf(const std::shared_ptr<const NDArray>& array) { return MakeConstant(array, workspace()); }
-  const Expr* Text(std::string_view text) {
-    return workspace().New<StringImm>(workspace().arena().CopyString(text), ObjectType::Get());
-  }
-  const Expr* Number(int64_t value) {
-    const PrimExpr* number = IRContext::Current().Int(value);
-    return workspace().New<PrimValue>(number, PrimType::Get(number));
-  }
-
-  const Expr* Packed(std::string_view name, std::vector<const Expr*> inputs,
-                     std::initializer_list<std::pair<std::string_view, int64_t>> attributes, const Type* type,
-                     const Call& like) {
-    std::vector<const Expr*> args = {
-        workspace().New<ExternFunc>(workspace().arena().CopyString(name), DictAttr::Empty(), PackedFuncType())};
-    args.insert(args.end(), inputs.begin(), inputs.end());
-    for (const auto& [key, value] : attributes) args.insert(args.end(), {Text(key), Number(value)});
-    const Type* const types[] = {type};
-    return NewLike<Call>(workspace(), like, GetOp(op::kCallPurePacked),
-                         workspace().Copy(std::span(std::as_const(args))), nullptr,
-                         TupleType::Get(workspace().arena(), types), nullptr);
-  }
-
   const Expr* MultiplyPacked(const Call& call, const WeightSite& site, const QuantizedMatrix& matrix,
                              const MatrixFormat& format, const Type* type) {
     std::vector<const Expr*> inputs = {call.args[0], ConstantOf(matrix.codes), ConstantOf(matrix.scales)};
     if (matrix.zeros) inputs.push_back(ConstantOf(matrix.zeros));
-    return Packed("onnx.com.microsoft.MatMulNBits", std::move(inputs),
-                  {{"K", site.weight.inputs()},
-                   {"N", site.weight.outputs()},
-                   {"bits", format.numbers.bits},
-                   {"block_size", format.block},
-                   {"opset", 1}},
-                  type, call);
+    return MakeOnnxCall("com.microsoft.MatMulNBits", inputs,
+                        {{"K", site.weight.inputs()},
+                         {"N", site.weight.outputs()},
+                         {"bits", format.numbers.bits},
+                         {"block_size", format.block},
+                         {"opset", 1}},
+                        type, call, workspace());
   }
 
   // The weight as floats, in its own layout.
@@ -184,15 +174,51 @@ class WeightRewriter : public ExprMutator {
     if (matrix.zeros) inputs.push_back(ConstantOf(matrix.zeros));
     const Type* type = TypeOfTensor(*NDArray::View(dtype, site.weight.array->shape(), nullptr, nullptr));
     if (format.block == 0)
-      return Packed("onnx.DequantizeLinear", std::move(inputs), {{"axis", outputs_axis}, {"opset", kOpsetOfBlocks}},
-                    type, *site.call);
-    return Packed("onnx.DequantizeLinear", std::move(inputs),
-                  {{"axis", 1 - outputs_axis}, {"block_size", format.block}, {"opset", kOpsetOfBlocks}}, type,
-                  *site.call);
+      return MakeOnnxCall("DequantizeLinear", inputs, {{"axis", outputs_axis}, {"opset", kOpsetOfBlocks}}, type,
+                          *site.call, workspace());
+    return MakeOnnxCall("DequantizeLinear", inputs,
+                        {{"axis", 1 - outputs_axis}, {"block_size", format.block}, {"opset", kOpsetOfBlocks}}, type,
+                        *site.call, workspace());
+  }
+
+  // The data as integers, their scale and their zero point, which is one tuple for all matmuls of them in a block.
+  const Var* QuantizeData(const Expr* data, const Call& call) {
+    const auto [tuple, added] = quantized_data_.try_emplace(data, nullptr);
+    if (!added) return tuple;
+    const TensorType* type = TensorTypeOf(data);
+    constexpr std::span<const PrimExpr* const> kNoDims;
+    const Type* const fields[] = {type->With(workspace().arena(), DataType::UInt(8), type->vdevice),
+                                  TensorType::Get(kNoDims, DataType::Float(32)),
+                                  TensorType::Get(kNoDims, DataType::UInt(8))};
+    tuple = builder().Emit(MakeOnnxCall("DynamicQuantizeLinear", {data}, {{"opset", 11}, {"outputs", 3}},
+                                        TupleType::Get(workspace().arena(), fields), call, workspace()));
+    return tuple;
+  }
+
+  const Expr* MultiplyIntegers(const Call& call, const QuantizedMatrix& matrix, const TensorType* type) {
+    OpBuilder ops(builder());
+    const Var* tuple = QuantizeData(call.args[0], call);
+    const Expr* numbers = builder().Emit(ops.MakeItem(tuple, 0));
+    const Expr* scale = builder().Emit(ops.MakeItem(tuple, 1));
+    const Expr* zero = builder().Emit(ops.MakeItem(tuple, 2));
+    const Expr* product = builder().Emit(
+        MakeOnnxCall("MatMulInteger", {numbers, ConstantOf(matrix.codes), zero}, {{"opset", 10}},
+                     type->With(workspace().arena(), DataType::Int(32), type->vdevice), call, workspace()));
+    const Expr* real = builder().Emit(op::Astype(ops, product, {.dtype = DataType::Float(32)}));
+    const Expr* scales = builder().Emit(op::Multiply(ops, scale, ConstantOf(matrix.scales)));
+    auto* result = workspace().New<Call>(*op::Multiply(ops, real, scales));
+    result->set_span(call.span());
+    return result;
+  }
+
+  const BindingBlock* VisitBlock(const BindingBlock* block) override {
+    quantized_data_ = {};
+    return ExprMutator::VisitBlock(block);
   }
 
   const Matrices& matrices_;
   const WeightOptions& options_;
+  LookupMap<const Expr*, const Var*> quantized_data_;  // of the block
 };
 
 // The products of the data of matmuls, by variables, as long as there is memory for them.
@@ -260,7 +286,7 @@ class WeightQuantizer {
     kQuantizedWeights.Add(quantized_);
     kSavedBytes.Add(saved_);
     if (quantized_ == 0) return WarnOfNothing(std::move(module));
-    RaiseOpset(module);
+    RequireOpset(module, OpsetNeeded(), options_.is_packed());
     return module;
   }
 
@@ -326,6 +352,10 @@ class WeightQuantizer {
     const Key key{site.weight.array, site.weight.outputs_first};
     if (const auto* known = matrices_.Find(key)) return known->get();
     const MatrixFormat format = FormatFor(site, options_);
+    if (format.layout == MatrixFormat::Layout::kInputsFirst && format.numbers.scale_dtype != DataType::Float(32)) {
+      Keep(*site.call, site.name, "the form dynamic takes data of float32");
+      return nullptr;
+    }
     Result<std::optional<QuantizedMatrix>> made =
         QuantizeMatrix(site.weight, format, rounder, site.name, store_, context_.context.threads, buffers_);
     if (!made.ok()) {
@@ -372,27 +402,12 @@ class WeightQuantizer {
     return module;
   }
 
-  // A model that was read from ONNX is written with an operator set that has the operators.
-  void RaiseOpset(Module& module) const {
-    const auto* model = As<DictAttr>(module.attrs()->Find(attr::kOnnxModel));
-    const auto* opsets = model ? As<DictAttr>(model->Find("opset_import")) : nullptr;
-    if (opsets == nullptr) return;
-    const bool has_blocks = !options_.is_packed() && (options_.format.block != 0 || options_.format.numbers.bits == 4);
-    const int64_t needed = has_blocks                                       ? kOpsetOfBlocks
-                           : options_.is_packed() && !options_.convolutions ? 1
-                                                                            : kOpsetOfAxes;
-    const DictAttr* raised = model;
-    for (const std::string_view domain : {"", "ai.onnx"}) {
-      const auto* version = As<IntAttr>(opsets->Find(domain));
-      if (version == nullptr || version->value >= needed) continue;
-      opsets = opsets->With(domain, IntAttr::Get(needed));
-      const auto* format = As<IntAttr>(model->Find("ir_version"));
-      if (needed == kOpsetOfBlocks && format && format->value < kIrOfBlocks)
-        raised = raised->With("ir_version", IntAttr::Get(kIrOfBlocks));
-    }
-    if (options_.is_packed() && opsets->Find("com.microsoft") == nullptr)
-      opsets = opsets->With("com.microsoft", IntAttr::Get(1));
-    module.set_attrs(module.attrs()->With(attr::kOnnxModel, raised->With("opset_import", opsets)));
+  int64_t OpsetNeeded() const {
+    const MatrixFormat& format = options_.format;
+    int64_t needed = format.block != 0 || format.numbers.bits == 4 ? kOpsetOfBlocks : kOpsetOfAxes;
+    if (options_.is_packed()) needed = 1;
+    if (format.layout == MatrixFormat::Layout::kInputsFirst) needed = kOpsetOfIntegers;
+    return options_.convolutions ? std::max(needed, kOpsetOfAxes) : needed;
   }
 
   const WeightOptions& options_;
@@ -408,22 +423,31 @@ class WeightQuantizer {
 WeightOptions ReadOptions(const PassOptions& options) {
   const pass_options::QuantizeWeights given(options);
   WeightOptions read;
-  const bool is_packed = *given.form == pass_options::QuantizeWeights::Form::kMatmulNbits;
+  using Form = pass_options::QuantizeWeights::Form;
+  using Layout = MatrixFormat::Layout;
+  const bool is_packed = *given.form == Form::kMatmulNbits;
+  const bool is_dynamic = *given.form == Form::kDynamic;
   read.format = {.numbers = {.bits = static_cast<int>(*given.bits), .symmetric = *given.symmetric},
                  .block = *given.block_size,
-                 .layout = is_packed ? MatrixFormat::Layout::kPacked : MatrixFormat::Layout::kPlain};
+                 .layout = is_packed ? Layout::kPacked : Layout::kPlain};
+  if (is_dynamic) read.format = {.numbers = {.bits = 8}, .block = 0, .layout = Layout::kInputsFirst};
+  const auto is_other = [&](const auto& option, auto value) {
+    return is_dynamic && option.span().known() && *option != value;
+  };
+  if (is_other(given.bits, 8)) options.Refuse(given.bits, "must be 8 for the form dynamic");
+  if (is_other(given.block_size, 0)) options.Refuse(given.block_size, "must be 0 for the form dynamic");
+  if (is_other(given.symmetric, true)) options.Refuse(given.symmetric, "must be true for the form dynamic");
   read.convolutions = *given.convolutions;
   read.min_elements = *given.min_elements;
   if (*given.bits != 4 && *given.bits != 8) options.Refuse(given.bits, "must be 4 or 8");
   const bool is_power = *given.block_size >= 16 && (*given.block_size & (*given.block_size - 1)) == 0;
   if (is_packed && !is_power)
     options.Refuse(given.block_size, "must be a power of two from 16 on for the form matmul_nbits");
-  if (!is_packed && *given.block_size != 0 && *given.block_size < 2)
+  if (!is_packed && !is_dynamic && *given.block_size != 0 && *given.block_size < 2)
     options.Refuse(given.block_size, "must be 0, for one scale for each output, or at least 2");
   const bool compensates = *given.method == pass_options::QuantizeWeights::Method::kGptq;
-  if (compensates && given.inputs->empty())
-    options.Refuse(given.method, "needs samples, which the option inputs names");
-  if (compensates) read.samples = *given.inputs;
+  if (compensates) read.samples = ReadSampleSources(options, given.inputs);
+  if (compensates && read.samples.empty()) options.Refuse(given.method, "needs samples, which the option inputs names");
   for (const std::string& text : *given.keep) {
     Result<RegularExpression> expression = RegularExpression::Make(text);
     if (!expression.ok())

@@ -57,6 +57,8 @@ class MatrixQuantizer {
 
  private:
   bool is_packed() const { return format_.layout == MatrixFormat::Layout::kPacked; }
+  // Returns whether the integers of an output are next to each other.
+  bool writes_outputs_first() const { return matrix_.outputs_first && format_.layout == MatrixFormat::Layout::kPlain; }
   bool has_zeros() const { return !format_.numbers.symmetric; }
   int bits() const { return format_.numbers.bits; }
   int64_t per_byte() const { return 8 / bits(); }
@@ -72,7 +74,8 @@ class MatrixQuantizer {
     DataType code_dtype = DataType::UInt(8);
     if (!is_packed()) {
       codes.assign(matrix_.array->shape().begin(), matrix_.array->shape().end());
-      scales = matrix_.outputs_first ? std::vector{outputs, blocks_} : std::vector{blocks_, outputs};
+      if (format_.layout == MatrixFormat::Layout::kInputsFirst) codes = {inputs_, outputs};
+      scales = writes_outputs_first() ? std::vector{outputs, blocks_} : std::vector{blocks_, outputs};
       if (has_one) scales = {outputs};
       zeros = scales;
       code_dtype = has_zeros() ? DataType::UInt(bits()) : DataType::Int(bits());
@@ -222,7 +225,7 @@ class MatrixQuantizer {
   Status WritePlainCodes(const MatrixChunk& chunk) {
     const int shift = has_zeros() ? 0 : format_.numbers.middle();
     const auto plain = [&](uint8_t code) { return static_cast<uint8_t>(code - shift); };
-    if (matrix_.outputs_first) {
+    if (writes_outputs_first()) {
       std::vector<uint8_t>& bytes = buffers_.bytes;
       bytes.resize(chunk.codes.size());
       std::ranges::transform(chunk.codes, bytes.begin(), plain);
@@ -265,7 +268,7 @@ class MatrixQuantizer {
 
   Status WriteScales(const MatrixChunk& chunk) {
     const auto scale_bytes = static_cast<int64_t>(format_.numbers.scale_dtype.bytes());
-    const bool by_output = is_packed() || matrix_.outputs_first;
+    const bool by_output = is_packed() || writes_outputs_first();
     // One run of all blocks of the outputs, or a run of the outputs for each block.
     const int64_t runs = by_output ? 1 : blocks_;
     for (int64_t run = 0; run < runs; ++run) {

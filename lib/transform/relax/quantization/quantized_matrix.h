@@ -26,8 +26,9 @@ struct WeightMatrix {
 
 struct MatrixFormat {
   enum class Layout : uint8_t {
-    kPacked,  // as MatMulNBits of onnxruntime: the blocks of each output, integers of less than a byte packed
-    kPlain,   // the layout of the matrix, with one scale for each block of inputs and each output
+    kPacked,       // as MatMulNBits of onnxruntime: the blocks of each output, integers of less than a byte packed
+    kPlain,        // the layout of the matrix, with one scale for each block of inputs and each output
+    kInputsFirst,  // the same, but [inputs, outputs] for every matrix, which has two axes
   };
   BlockFormat numbers;
   int64_t block = 32;  // inputs with a common scale; 0: all of an output

@@ -77,7 +77,7 @@ class SiteFinder : public ExprVisitor {
     if (operand.var == nullptr || ++site_uses_of_var_[operand.var] == 1) ++site_uses_[operand.array];
     if (operand.var != nullptr) vars_[call] = operand.var;
     const WeightMatrix weight{operand.array, !is_matmul || operand.is_transposed};
-    result_.sites.push_back({call, call->args[0], weight, is_matmul, name});
+    result_.sites.push_back({call, call->args[0], weight, is_matmul, bound_, name});
   }
 
  private:

@@ -19,7 +19,8 @@ struct WeightSite {
   const Expr* data = nullptr;  // the operand that the weight is applied to
   WeightMatrix weight;
   bool is_matmul = false;
-  std::string name;  // of the weight: that of its tensor in a file, else of the variable of the result
+  const Var* result = nullptr;  // null if it is not bound
+  std::string name;             // of the weight: that of its tensor in a file, else of the variable of the result
 };
 
 // A weight that stays as it is.

@@ -1,0 +1,62 @@
+// Ranges of integers by histograms. The pass is tested on programs in test/transform/quantize_static.
+#include "transform/relax/quantization/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "catch.h"
+
+namespace iropt {
+
+namespace {
+
+// Of normal numbers in bins up to the outlier, which is one number.
+ValueHistogram NormalWithOutlier(double outlier) {
+  ValueHistogram histogram{.range = {-4, outlier}, .counts = std::vector<uint64_t>(2048)};
+  std::mt19937 generator(1);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 100'000; ++i) {
+    const double bin = (std::clamp(normal(generator), -4.0, 4.0) + 4) / histogram.width();
+    ++histogram.counts[static_cast<size_t>(std::min(bin, 2047.0))];
+  }
+  ++histogram.counts.back();
+  return histogram;
+}
+
+}  // namespace
+
+TEST_CASE("the range of all values has zero", "[calibration]") {
+  CHECK(ChooseRange({.range = {2, 5}, .counts = {}}, CalibrationMethod::kMinMax, 100).least == 0);
+  CHECK(ChooseRange({.range = {-5, -2}, .counts = {}}, CalibrationMethod::kMinMax, 100).greatest == 0);
+  const ValueRange range = ChooseRange(NormalWithOutlier(40), CalibrationMethod::kMinMax, 100);
+  CHECK(range.least == -4);
+  CHECK(range.greatest == 40);
+}
+
+TEST_CASE("percentiles cut off outliers, and not what is frequent", "[calibration]") {
+  const ValueHistogram histogram = NormalWithOutlier(40);
+  const ValueRange range = ChooseRange(histogram, CalibrationMethod::kPercentile, 99.9);
+  CHECK(std::abs(range.greatest - 3.29) < 0.3);
+  CHECK(std::abs(range.least + 3.29) < 0.3);
+  CHECK(ChooseRange(histogram, CalibrationMethod::kPercentile, 100).greatest > 39);
+  CHECK(ChooseRange({.range = {0, 0}, .counts = std::vector<uint64_t>(16)}, CalibrationMethod::kPercentile, 99)
+            .greatest == 0);
+}
+
+TEST_CASE("the least squared error and the least divergence cut off a rare outlier", "[calibration]") {
+  for (const CalibrationMethod method : {CalibrationMethod::kMse, CalibrationMethod::kEntropy}) {
+    // 1e5 numbers gain more than the one loses.
+    const ValueRange cut = ChooseRange(NormalWithOutlier(12), method, 100);
+    CHECK(cut.greatest < 12);
+    CHECK(cut.greatest > 2);
+    // Numbers that fill their range need all of it.
+    const ValueHistogram uniform{.range = {-1, 1}, .counts = std::vector<uint64_t>(2048, 50)};
+    const ValueRange whole = ChooseRange(uniform, method, 100);
+    CHECK(whole.greatest > 0.95);
+    CHECK(whole.least < -0.95);
+  }
+}
+
+}  // namespace iropt
