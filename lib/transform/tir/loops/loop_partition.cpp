@@ -54,7 +54,7 @@ namespace iropt {
 
 namespace {
 
-using Conditions = LookupSet<const PrimExpr*>;
+using LoopConditions = LookupSet<const PrimExpr*>;
 
 struct PartitionConfig {
   bool constant_loops;
@@ -77,7 +77,7 @@ bool IsSame(arith::IntervalSet a, arith::IntervalSet b) {
 // Replaces conditions by a constant.
 class ConditionReplacer : public tir::StmtExprMutator {
  public:
-  ConditionReplacer(const Conditions& conditions, bool value, Workspace& workspace)
+  ConditionReplacer(const LoopConditions& conditions, bool value, Workspace& workspace)
       : StmtExprMutator(workspace),
         conditions_(conditions),
         value_(workspace.New<tir::IntImm>(DataType::Bool(), value)) {}
@@ -87,7 +87,7 @@ class ConditionReplacer : public tir::StmtExprMutator {
   }
 
  private:
-  const Conditions& conditions_;
+  const LoopConditions& conditions_;
   const PrimExpr* value_;
 };
 
@@ -110,7 +110,7 @@ class MarkRemover : public tir::StmtExprMutator {
 // The part of a loop in which conditions are decided.
 struct Middle {
   arith::IntervalSet interval = arith::IntervalSet::Nothing();
-  Conditions conditions;
+  LoopConditions conditions;
   bool holds = false;
 };
 
