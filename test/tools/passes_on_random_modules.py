@@ -25,7 +25,7 @@ OPTIONS = semantic_runs.OPTIONS | {
 }
 
 # Passes that do not apply to these modules, with the reason.
-NOT_ON_RANDOM_MODULES = semantic_runs.NEED_TARGET | {
+NOT_ON_RANDOM_MODULES = semantic_runs.NEED_MORE | {
     "AppendLoss": "they have no function that computes a loss",
     "Gradient": "few of them consist of one dataflow block and have a scalar result",
     "tir.BF16StorageLegalize": "their PrimFuncs have buffers as parameters",

@@ -6,6 +6,7 @@ import tempfile
 # On any module.
 OPTIONS = {
     "ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>',
+    "PrintAnalyses": "<uses>",
     "tir.ApplyTrace": '<trace="[[], []]">',
     "tir.BindTarget": '<target="llvm">',
 }
@@ -41,8 +42,9 @@ BEFORE_ON_SMALL_MODULES = BEFORE | {
     "LowerAllocTensor": f"LegalizeOps,{_IMPURE}CallTIRRewrite,",
     "StaticPlanBlockMemory": f"LegalizeOps,{_IMPURE}CallTIRRewrite,",
 }
-# Passes that do not apply to modules whose functions do not state a target, with the reason.
-NEED_TARGET = {
+# Passes that need more than a module whose functions do not state a target, with the reason.
+NEED_MORE = {
+    "QuantizeStatic": "it needs samples of the inputs",
     "AnnotateCustomMemoryScope": "it needs a target with textures",
     "tir.LowerThreadAllreduce": "it needs a target with threads",
     "tir.LowerWarpMemory": "it needs a target with threads",
