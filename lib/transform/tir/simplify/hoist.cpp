@@ -104,6 +104,7 @@ class HoistFinder : public tir::StmtExprVisitor {
   struct Dependences {
     std::vector<const tir::Var*> bindings;  // directly
     size_t depth = 0;                       // of the innermost loop, directly or through bindings; 0: none
+    bool stays = false;                     // the binding that has the value
   };
   // What decides whether a condition moves.
   struct ConditionFacts {
@@ -155,8 +156,10 @@ class HoistFinder : public tir::StmtExprVisitor {
     while (!bindings.empty()) {
       const tir::Var* var = bindings.back();
       bindings.pop_back();
-      const Dependences* uses = moved_bindings.insert(var) ? uses_.Find(var) : nullptr;
-      if (uses) bindings.insert(bindings.end(), uses->bindings.begin(), uses->bindings.end());
+      const Dependences* uses = uses_.Find(var);
+      if (uses && uses->stays) continue;
+      if (moved_bindings.insert(var) && uses)
+        bindings.insert(bindings.end(), uses->bindings.begin(), uses->bindings.end());
     }
   }
 
@@ -233,9 +236,10 @@ class HoistFinder : public tir::StmtExprVisitor {
     if (scope) {
       if ((options_.let_bindings & kind) && AllMove(uses.bindings)) moved_bindings.insert(var);
       scope->bindings.push_back({var, value});
-    } else if (!scopes_.empty()) {
+    } else {
+      uses.stays = true;
       // Expressions that depend on the binding stay inside of it.
-      uses.depth = scopes_.back().depth;
+      if (!scopes_.empty()) uses.depth = scopes_.back().depth;
     }
     uses_.insert_or_assign(var, std::move(uses));
   }
