@@ -109,12 +109,34 @@ std::optional<BitOp> BitOpOf(const tir::Call& call) {
 
 }  // namespace
 
+// The variables of a reducer keep their dtypes, which are those of the values that it combines.
+const tir::CommReducer* IndexDTypeRewriter::VisitCommReducer(const tir::CommReducer* reducer) {
+  tir::CommReducer copy = *reducer;
+  const auto visit = [this](List<const PrimExpr*> values) {
+    return MapList(values, workspace(), [this](const PrimExpr* value) { return VisitKeepingDType(value); });
+  };
+  copy.result = visit(reducer->result);
+  copy.identity_element = visit(reducer->identity_element);
+  const bool same = copy.result.begin() == reducer->result.begin() &&
+                    copy.identity_element.begin() == reducer->identity_element.begin();
+  return same ? reducer : workspace().New<tir::CommReducer>(copy);
+}
+
+const PrimExpr* IndexDTypeRewriter::VisitKeepingDType(const PrimExpr* value) {
+  return make_.Cast(value->dtype, VisitExpr(value));
+}
+
 const PrimExpr* IndexDTypeRewriter::VisitCall(const tir::Call* call) {
   const bool selects = IsOp(call->op, op::kTirIfThenElse);
+  // Values that threads combine have the dtype of the reducer. Their number comes first, and the threads last.
+  const int64_t* combined = IsOp(call->op, op::kTirTvmThreadAllreduce) ? AsInt(call->args[0]) : nullptr;
   std::vector<const PrimExpr*> args;
   bool changed = false;
   for (const PrimExpr* arg : call->args) {
-    args.push_back(selects && args.empty() ? VisitCondition(arg) : VisitExpr(arg));
+    const bool is_combined = combined && !args.empty() && static_cast<int64_t>(args.size()) <= *combined;
+    args.push_back(is_combined               ? VisitKeepingDType(arg)
+                   : selects && args.empty() ? VisitCondition(arg)
+                                             : VisitExpr(arg));
     changed |= args.back() != arg;
   }
   if (!changed) return call;

@@ -54,6 +54,7 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
   const PrimExpr* VisitCall(const tir::Call* call) override;
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override;
   const tir::IterVar* VisitIterVar(const tir::IterVar* iter_var) override;
+  const tir::CommReducer* VisitCommReducer(const tir::CommReducer* reducer) override;
 
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override;
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override;
@@ -74,6 +75,7 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
  private:
   // A variable that is bound to a value, and the value, both rewritten.
   std::pair<const tir::Var*, const PrimExpr*> VisitBinding(const tir::Var* var, const PrimExpr* value);
+  const PrimExpr* VisitKeepingDType(const PrimExpr* value);
   // Returns whether a variable in one of the expressions is replaced.
   bool AnyVarReplaced(List<const PrimExpr*> exprs);
   // Brings both values to the wider of their dtypes.

@@ -1,9 +1,12 @@
 // The verifier's checks of the types of TIR operands.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/op_id.h"
 #include "verifier.h"
 
 namespace iropt {
@@ -94,6 +97,20 @@ void TirVerifier::CheckStore(const tir::BufferStore& store) {
   Error(store, "operand-type",
         fmt::format("a value of type {} is stored to buffer '{}', which takes {}", store.value->dtype.ToString(),
                     store.buffer->name, expected.ToString()));
+}
+
+// A reducer computes in the types of its operands, and so do the threads that it combines.
+void TirVerifier::CheckReducer(const tir::CommReducer& reducer, const tir::AttrStmt& around) {
+  const auto* statement = As<tir::Evaluate>(around.body);
+  const tir::Call* call = statement ? CallOf(statement->value, op::kTirTvmThreadAllreduce) : nullptr;
+  const uint32_t count = std::min({reducer.lhs.size(), reducer.result.size(), reducer.identity_element.size()});
+  for (uint32_t i = 0; i < count; ++i) {
+    const DataType dtype = reducer.lhs[i]->dtype;
+    CheckSame(dtype, reducer.identity_element[i]->dtype, around, "the operands and the identity of a reducer");
+    CheckSame(dtype, reducer.result[i]->dtype, around, "the operands and the result of a reducer");
+    if (call && i + 1 < call->args.size())
+      CheckSame(dtype, call->args[i + 1]->dtype, *call, "the reducer and the values that it combines");
+  }
 }
 
 }  // namespace iropt

@@ -246,6 +246,8 @@ void TirVerifier::VisitAttrStmt(const tir::AttrStmt& stmt) {
     }
   } else if (const auto* e = As<PrimExpr>(stmt.node); e && !IsPragmaOfLoop(stmt)) {
     VisitExpr(e);
+  } else if (const auto* reducer = As<tir::CommReducer>(stmt.node)) {
+    CheckReducer(*reducer, stmt);
   }
   VisitBody(stmt.body);
 }

@@ -70,6 +70,7 @@ class TirVerifier {
   bool CheckIndices(const tir::Buffer& buffer, List<const PrimExpr*> indices, const Node& at);
   void CheckPredicate(const PrimExpr* predicate, DataType value, const Node& at);
   void CheckCondition(const PrimExpr* condition, const Node& at);
+  void CheckReducer(const tir::CommReducer& reducer, const tir::AttrStmt& around);
   void CheckInt(const tir::IntImm& constant);
   void CheckSame(DataType a, DataType b, const Node& at, std::string_view what);
 
