@@ -9,6 +9,7 @@ Kinds:
 """
 import math
 
+import deep_expressions
 import gen_program
 
 SHARED = 'T.allocate([64], "float32", "shared")'
@@ -539,6 +540,7 @@ KINDS = {
     "axis_pairs": nested(axis_pair),
     "conjuncts": junction("and"),
     "disjuncts": junction("or"),
+    **deep_expressions.KINDS,
     "deep_loops": deep(lambda k: [f"for i{k} in range(2):"]),
     "deep_ifs": deep(lambda k: [f"if m * {k % 7 + 2} < p + {k}:"]),
     "deep_loop_ifs": deep(lambda k: [f"for i{k} in range(2):" if k % 2 else f"if m * {k % 7 + 2} < p + {k}:"]),
@@ -546,7 +548,7 @@ KINDS = {
 # The units are nested.
 NESTED = ["loop_nests", "if_nests", "block_nests", "axis_pairs"]
 # They are one nest.
-DEEP = ["deep_loops", "deep_ifs", "deep_loop_ifs"]
+DEEP = ["deep_loops", "deep_ifs", "deep_loop_ifs", *deep_expressions.KINDS]
 # More parameters, and the attributes of the function.
 PARAMS = {
     **dict.fromkeys(["rolling", "weight_layouts", "params"], lambda n: [f'R{k}: T.Buffer((16,), "float32")' for k in range(n)]),

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <deque>
 #include <vector>
 
 #include "and_of_ors.h"
@@ -98,85 +97,6 @@ const PrimExpr* RuleSimplifier::VisitBranches(const PrimExpr* e) {
   return make_.Keep(tir::Call(call->dtype, call->op, make_.Operands(args)));
 }
 
-namespace {
-
-// The operands of nested operations of one kind, from left to right. Stops where there are more than `most`.
-void CollectOperands(const PrimExpr* e, NodeKind kind, size_t most, std::vector<const PrimExpr*>& operands) {
-  if (operands.size() > most) return;
-  if (e->kind != kind) return operands.push_back(e);
-  const auto* both = static_cast<const tir::BinaryExpr*>(e);
-  WithStack([&] {
-    CollectOperands(both->a, kind, most, operands);
-    CollectOperands(both->b, kind, most, operands);
-  });
-}
-
-}  // namespace
-
-// An operand of a conjunction is only of interest where all others hold, one of a disjunction where none does. An
-// operand may profit from a change of the others, so each is visited up to twice. Where there are many of them, or many
-// such expressions in each other, that would take too long: they are visited by themselves.
-const PrimExpr* RuleSimplifier::VisitJunction(const tir::BinaryExpr* e) {
-  constexpr size_t kMostOperands = 24;
-  constexpr int kMostNested = 6;
-  std::vector<const PrimExpr*> operands;
-  CollectOperands(e, e->kind, kMostOperands, operands);
-  if (operands.size() > kMostOperands || nested_junctions_ >= kMostNested) {
-    auto visit = [this](const PrimExpr* operand) { return Visit(operand); };
-    return MapOperands(e, visit, make_);
-  }
-  ++nested_junctions_;
-  bool changed = true;
-  for (int round = 0; round < 2 && changed; ++round) {
-    changed = false;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const PrimExpr* updated = VisitWhereOthersDecideNothing(e->kind, operands, i);
-      changed = changed || !DeepEqual(updated, operands[i]);
-      operands[i] = updated;
-    }
-  }
-  --nested_junctions_;
-  std::span<const PrimExpr* const> left = operands;
-  return WithOperands(e, left);
-}
-
-// The operation with other operands, of which it takes its own. Those that are such operations are rewritten.
-const PrimExpr* RuleSimplifier::WithOperands(const tir::BinaryExpr* e, std::span<const PrimExpr* const>& operands) {
-  const auto next = [&](const PrimExpr* old) {
-    if (old->kind == e->kind) return Rewrite(WithOperands(static_cast<const tir::BinaryExpr*>(old), operands));
-    const PrimExpr* operand = operands.front();
-    operands = operands.subspan(1);
-    return operand;
-  };
-  const PrimExpr* a = next(e->a);
-  const PrimExpr* b = next(e->b);
-  return a == e->a && b == e->b ? e : make_.Binary(e->kind, a, b);
-}
-
-const PrimExpr* RuleSimplifier::VisitWhereOthersDecideNothing(NodeKind kind, std::span<const PrimExpr* const> operands,
-                                                              size_t i) {
-  // The others were visited, or will be: as constraints they need no such visits of their operands.
-  const Analyzer::Extensions extensions = analyzer_.extensions();
-  Analyzer::Extensions plain = extensions;
-  plain.constrain_branches = false;
-  plain.and_of_ors = false;
-  analyzer_.set_extensions(plain);
-  std::deque<Analyzer::Constraint> others;  // dropped from the last
-  // From the first operand that may fail on, operands are evaluated only where this one was, and may rely on it: they
-  // must not be what removes it.
-  const auto may_fail = [this](const PrimExpr* operand) { return MayFail(operand, analyzer_.bounds()); };
-  const auto end = std::find_if(operands.begin() + static_cast<ptrdiff_t>(i), operands.end(), may_fail);
-  for (size_t j = 0; j < static_cast<size_t>(end - operands.begin()); ++j) {
-    if (j == i) continue;
-    const PrimExpr* other = kind == NodeKind::kOr ? Rewrite(make_.Not(operands[j])) : operands[j];
-    others.emplace_back(analyzer_, other, /*within_expression=*/true);
-  }
-  analyzer_.set_extensions(extensions);
-  const PrimExpr* updated = Visit(operands[i]);
-  while (!others.empty()) others.pop_back();
-  return updated;
-}
-
 // Bindings of constants and variables are inlined; others could make the expression grow.
 const PrimExpr* RuleSimplifier::VisitLet(const tir::Let* let) {
   const PrimExpr* value = Visit(let->value);
@@ -219,7 +139,8 @@ const PrimExpr* RuleSimplifier::Rewrite(const PrimExpr* e) {
       const PrimExpr* a = static_cast<const tir::Not*>(e)->a;
       if (const int64_t* value = AsInt(a)) return make_.Bool(*value == 0);
       const int known = analyzer_.MatchConstraint(e);
-      return known < 0 ? ApplyRules(e) : make_.Const(known, e->dtype);
+      if (known >= 0) return make_.Const(known, e->dtype);
+      return IsBigCondition(a) ? e : ApplyRules(e);
     }
     case NodeKind::kSelect: return ApplyRules(e);
     case NodeKind::kPrimCall: return RewriteCall(static_cast<const tir::Call*>(e));
@@ -250,6 +171,8 @@ const PrimExpr* RuleSimplifier::RewriteBinary(const tir::BinaryExpr* e) {
     case NodeKind::kNE: return RewriteNotEqual(e);
     case NodeKind::kLT: return RewriteLess(e);
     case NodeKind::kLE: return RewriteLessEqual(e);
+    case NodeKind::kAnd:
+    case NodeKind::kOr: return e->b->kind == e->kind && IsBigCondition(e->b) ? e : ApplyRules(e);
     default: return ApplyRules(e);
   }
 }

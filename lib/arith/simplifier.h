@@ -48,6 +48,10 @@ class Analyzer::Memo {
 // The nesting of proofs on this thread.
 int ProofDepth();
 
+// Returns whether a condition has so many conjunctions and disjunctions that it keeps its form. Rules that rebuild one
+// go on in its parts, a few levels at a time: on nested conditions, each of which they rebuild, that takes cubic time.
+bool IsBigCondition(const PrimExpr* e);
+
 // Rewrites bottom-up by the rules of rewrite_rules.def and a few rules that need more than a pattern.
 class RuleSimplifier {
  public:

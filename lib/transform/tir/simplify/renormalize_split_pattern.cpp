@@ -16,6 +16,8 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/hash.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
@@ -26,6 +28,15 @@ class SplitPatternRenormalizer : public tir::StmtExprMutator {
  public:
   explicit SplitPatternRenormalizer(Workspace& workspace)
       : StmtExprMutator(workspace, tir::kDropNoOps), make_(workspace) {}
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    if (expr->kind == NodeKind::kIntImm || tir::Var::ClassOf(expr->kind)) return StmtExprMutator::VisitExpr(expr);
+    const Key key{expr, depth_};
+    if (const auto* known = visited_.Find(key)) return *known;
+    const PrimExpr* result = StmtExprMutator::VisitExpr(expr);
+    visited_.insert_or_assign(key, result);
+    return result;
+  }
 
  protected:
   const PrimExpr* VisitFloorDiv(const tir::FloorDiv* expr) override {
@@ -49,7 +60,7 @@ class SplitPatternRenormalizer : public tir::StmtExprMutator {
     const PrimExpr* a = VisitExpr(expr->a);
     const PrimExpr* b = VisitExpr(expr->b);
     const int64_t* limit = arith::AsInt(b);
-    if (limit && *limit > 0) return Again(Less(make_.FloorDiv(a, b), make_.Const(1, b->dtype)));
+    if (limit && *limit > 1) return Again(Less(make_.FloorDiv(a, b), make_.Const(1, b->dtype)));
     return a == expr->a && b == expr->b ? expr : make_.Node(NodeKind::kLT, a, b);
   }
   const PrimExpr* VisitNot(const tir::Not* expr) override {
@@ -72,6 +83,17 @@ class SplitPatternRenormalizer : public tir::StmtExprMutator {
   }
 
  private:
+  struct Key {
+    const PrimExpr* expr;
+    int depth;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const {
+      return HashCombine(reinterpret_cast<uintptr_t>(key.expr), static_cast<uint64_t>(key.depth));
+    }
+  };
+
   // A positive constant, or a vector of copies of one.
   static std::optional<int64_t> Factor(const PrimExpr* e) {
     const auto* copies = As<tir::Broadcast>(e);
@@ -129,6 +151,8 @@ class SplitPatternRenormalizer : public tir::StmtExprMutator {
 
   const arith::PrimBuilder make_;
   int depth_ = 0;
+  // Results by depth: what is rewritten again would be visited again with all that is nested in it.
+  LookupMap<Key, const PrimExpr*, KeyHash> visited_;
 };
 
 }  // namespace
