@@ -119,7 +119,8 @@ def adaptive_pool(module):
 def normalization(module):
     x = image(module)
     channels = int(x.dims[1])
-    scale, shift = module.add_input([x.dims[1]]), module.add_input([x.dims[1]])
+    # A mean is rounded, also where it is far from 0.
+    scale, shift = module.add_input([x.dims[1]], is_factor=True), module.add_input([x.dims[1]])
     groups = module.rng.choice([g for g in (1, 2, 4) if channels % g == 0])
     kind = module.rng.choice(["group_norm", "instance_norm"])
     parts = groups if kind == "group_norm" else channels
