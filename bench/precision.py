@@ -51,7 +51,9 @@ def weight(random, name, shape):
     """Of a variance that keeps that of activations; statistics and scales of normalizations are near to 1 or 0."""
     if len(shape) > 1:
         fan_in = int(np.prod(shape[1:]))
-        return (random.standard_normal(shape) * np.sqrt(2 / fan_in)).astype(np.float32)
+        # That of the last layer is small, so that a softmax behind it is not that of one element.
+        scale = 0.01 if len(shape) == 2 else 1
+        return (random.standard_normal(shape) * scale * np.sqrt(2 / fan_in)).astype(np.float32)
     if any(part in name for part in ("beta", "bias", "mean")):
         return (random.standard_normal(shape) * 0.1).astype(np.float32)
     return random.uniform(0.8, 1.2, shape).astype(np.float32)

@@ -97,9 +97,7 @@ class Order {
   using Entry = std::pair<double, size_t>;
 
   const OperatorShare& Share(size_t op) const { return sensitivity_.operators[op]; }
-  double CostOf(size_t op) const {
-    return sensitivity_.Increase(lowered_, op) / BenefitOf(operators_[op], objective_);
-  }
+  double CostOf(size_t op) const { return sensitivity_.Increase(lowered_, op) / BenefitOf(operators_[op], objective_); }
   void Renew(size_t tensor) {
     const auto push = [this](size_t op) {
       if (!lowered_[op] && operators_[op].is_candidate()) queue_.push({CostOf(op), op});
@@ -247,7 +245,8 @@ Result<Choice> ChooseOperators(const ModelInputs& inputs, std::vector<Operator> 
   if (choice.has_shares) {
     IROPT_ASSIGN_OR_RETURN(sensitivity, MeasureSensitivity(runs, operators, *options.format, options.sensitivity));
     choice.complete = sensitivity.complete;
-    choice.num_backward = options.sensitivity.num_probes * std::min(options.sensitivity.num_samples, inputs.samples.size());
+    choice.num_backward =
+        options.sensitivity.num_probes * std::min(options.sensitivity.num_samples, inputs.samples.size());
   }
   if (!all_fit) {
     ExcludeOverflows(operators, sensitivity, recording, *options.format);
@@ -265,7 +264,8 @@ Result<Choice> ChooseOperators(const ModelInputs& inputs, std::vector<Operator> 
     const ValueRecord* record = recording.Find(*operators[i].var);
     if (!lowered[i] && operators[i].is_candidate())
       operators[i].reason = fmt::format("its error alone is {:.1e}", error);
-    choice.operators.push_back({.op = std::move(operators[i]), .lowered = lowered[i], .error = error, .record = record});
+    choice.operators.push_back(
+        {.op = std::move(operators[i]), .lowered = lowered[i], .error = error, .record = record});
   }
   return choice;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
 
 namespace iropt::precision {
@@ -25,21 +26,21 @@ void LogHistogram::Half::Add(const uint64_t* bins) {
 }
 
 void LogHistogram::Add(std::span<const float> numbers) {
-  // Zeros, infinities and NaNs are counted, too, and left out at the end.
-  std::vector<uint64_t> bins(2 * kBins);
-  uint64_t num_zeros = 0;
-  for (const float number : numbers) {
-    const auto bits = std::bit_cast<uint32_t>(number);
-    ++bins[bits >> kShift];
-    num_zeros += (bits << 1) == 0 ? 1 : 0;
-  }
+  // Zeros, infinities and NaNs are counted, too, and left out at the end. Two tables, because neighbouring numbers are
+  // often of one bin, and each count would wait for the one before it.
+  std::vector<uint64_t> bins(2 * kBins), others(2 * kBins);
   uint64_t zeros_of_sign[2] = {0, 0};
-  if (num_zeros != 0) {
-    for (const float number : numbers) {
-      const auto bits = std::bit_cast<uint32_t>(number);
-      if ((bits << 1) == 0) ++zeros_of_sign[bits >> 31];
-    }
+  const auto count = [&](float number, std::vector<uint64_t>& table) {
+    const auto bits = std::bit_cast<uint32_t>(number);
+    ++table[bits >> kShift];
+    zeros_of_sign[bits >> 31] += (bits << 1) == 0 ? 1 : 0;
+  };
+  for (size_t i = 0; i + 1 < numbers.size(); i += 2) {
+    count(numbers[i], bins);
+    count(numbers[i + 1], others);
   }
+  if (numbers.size() % 2 != 0) count(numbers.back(), bins);
+  std::ranges::transform(bins, others, bins.begin(), std::plus<>());
   constexpr size_t kFirstSpecial = size_t{0x7f800000U >> kShift};
   for (size_t sign = 0; sign < 2; ++sign) {
     uint64_t* half = bins.data() + sign * kBins;

@@ -16,8 +16,7 @@ inline HostValue MapTensors(const HostValue& value, FunctionRef<Tensor(const Ten
   const TupleValue* tuple = value.tuple();
   if (!tuple) return value;
   TupleValue mapped;
-  for (const HostValue& field : tuple->fields)
-    mapped.fields.push_back(WithStack([&] { return MapTensors(field, f); }));
+  for (const HostValue& field : tuple->fields) mapped.fields.push_back(WithStack([&] { return MapTensors(field, f); }));
   return HostValue(std::move(mapped));
 }
 

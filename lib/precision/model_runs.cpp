@@ -19,7 +19,8 @@ double ErrorOfTensor(const NDArray& got, const NDArray& expected) {
   bool differs = got.num_elements() != expected.num_elements();
   std::vector<float> wanted;
   wanted.reserve(static_cast<size_t>(expected.num_elements()));
-  ForEachPiece(expected, [&](std::span<const float> piece) { wanted.insert(wanted.end(), piece.begin(), piece.end()); });
+  ForEachPiece(expected,
+               [&](std::span<const float> piece) { wanted.insert(wanted.end(), piece.begin(), piece.end()); });
   size_t next = 0;
   if (differs) return std::numeric_limits<double>::infinity();
   ForEachPiece(got, [&](std::span<const float> piece) {
@@ -54,9 +55,8 @@ double RelativeError(const HostValue& got, const HostValue& expected) {
 
 bool HasFloats(const HostValue& value) {
   bool found = false;
-  ForEachTensor(value, [&](const Tensor& tensor) {
-    found |= tensor->dtype().is_floating() && tensor->num_elements() > 0;
-  });
+  ForEachTensor(value,
+                [&](const Tensor& tensor) { found |= tensor->dtype().is_floating() && tensor->num_elements() > 0; });
   return found;
 }
 
@@ -67,8 +67,8 @@ Status ModelRuns::Record(Recording& recording, OperatorRunner* operators) {
     run.observer = &recorder;
     run.operators = operators;
     recorder.AddInputs(inputs_.function, inputs_.samples[i]);
-    IROPT_ASSIGN_OR_RETURN(HostValue output, RunFunction(inputs_.module, inputs_.function, inputs_.samples[i],
-                                                         inputs_.diagnostics, run));
+    IROPT_ASSIGN_OR_RETURN(HostValue output,
+                           RunFunction(inputs_.module, inputs_.function, inputs_.samples[i], inputs_.diagnostics, run));
     outputs_.push_back(std::move(output));
     order_.push_back(i);
     ++num_runs_;

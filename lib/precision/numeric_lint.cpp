@@ -120,9 +120,10 @@ class Linter : private ExprVisitor {
     if (const ValueRecord* record = recording_.Find(var)) LookAtResult(call, var, *record, has_nan, has_infinity);
     const double lost = meter_.LostBits(call);
     if (lost >= kLostBits) {
-      Add(call, var, lost >= 53 ? "all of its sums cancel to 0"
-                                : fmt::format("its sums are much smaller than their terms: {:.0f} of 24 bits cancel",
-                                              std::min(lost, 24.0)));
+      Add(call, var,
+          lost >= 53 ? "all of its sums cancel to 0"
+                     : fmt::format("its sums are much smaller than their terms: {:.0f} of 24 bits cancel",
+                                   std::min(lost, 24.0)));
     }
   }
 
@@ -131,12 +132,14 @@ class Linter : private ExprVisitor {
     if (record.num_infinities != 0 && !has_infinity)
       Add(call, var, fmt::format("{} elements are infinite", record.num_infinities));
     if (const uint64_t count = record.NumOverflows(format_); count != 0)
-      Add(call, var, fmt::format("overflows {} at {:.2g}, in {} of {} elements", format_.name,
-                                 record.GreatestMagnitude(), count, record.num_elements));
+      Add(call, var,
+          fmt::format("overflows {} at {:.2g}, in {} of {} elements", format_.name, record.GreatestMagnitude(), count,
+                      record.num_elements));
     const uint64_t not_zero = record.histogram.total();
     if (const uint64_t count = record.NumFlushed(format_); count * 2 > not_zero)
-      Add(call, var, fmt::format("{} of {} elements that are not 0 are 0 in {}, the greatest is {:.2g}", count, not_zero,
-                                 format_.name, record.GreatestMagnitude()));
+      Add(call, var,
+          fmt::format("{} of {} elements that are not 0 are 0 in {}, the greatest is {:.2g}", count, not_zero,
+                      format_.name, record.GreatestMagnitude()));
     if (const uint64_t count = record.NumSubnormal(*FormatOfDType(kSingle)); count != 0)
       Add(call, var, fmt::format("{} of {} elements are denormal", count, record.num_elements));
   }
@@ -155,8 +158,9 @@ class Linter : private ExprVisitor {
     if (infinite != elements.end()) {
       Add(call, var, "a mask has infinities: a softmax of a row of them is NaN");
     } else if (large != elements.end()) {
-      Add(call, var, fmt::format("a mask has {:.2g}, which is infinite in {}: a softmax of a row of it is NaN", *large,
-                                 format_.name));
+      Add(call, var,
+          fmt::format("a mask has {:.2g}, which is infinite in {}: a softmax of a row of it is NaN", *large,
+                      format_.name));
     }
   }
 

@@ -41,16 +41,32 @@ namespace {
 constexpr DataType kDouble = DataType::Float(64);
 
 // Each element of the result is one of the operands, or none of them.
-constexpr OpId kMoving[] = {op::kReshape,     op::kFlatten,        op::kPermuteDims,     op::kExpandDims,
-                            op::kSqueeze,     op::kConcat,         op::kSplit,           op::kStack,
-                            op::kTake,        op::kStridedSlice,   op::kGatherElements,  op::kGatherNd,
-                            op::kTile,        op::kRepeat,         op::kFlip,            op::kReverseSequence,
-                            op::kBroadcastTo, op::kNnPad,          op::kNnBatchFlatten,  op::kNnPixelShuffle,
-                            op::kWhere,       op::kLayoutTransform, op::kDynamicStridedSlice};
+constexpr OpId kMoving[] = {op::kReshape,
+                            op::kFlatten,
+                            op::kPermuteDims,
+                            op::kExpandDims,
+                            op::kSqueeze,
+                            op::kConcat,
+                            op::kSplit,
+                            op::kStack,
+                            op::kTake,
+                            op::kStridedSlice,
+                            op::kGatherElements,
+                            op::kGatherNd,
+                            op::kTile,
+                            op::kRepeat,
+                            op::kFlip,
+                            op::kReverseSequence,
+                            op::kBroadcastTo,
+                            op::kNnPad,
+                            op::kNnBatchFlatten,
+                            op::kNnPixelShuffle,
+                            op::kWhere,
+                            op::kLayoutTransform,
+                            op::kDynamicStridedSlice};
 // The order of the elements decides which of them it is.
-constexpr OpId kSelecting[] = {op::kMax,         op::kMin,         op::kSort,
-                               op::kTopk,        op::kNnMaxPool1d, op::kNnMaxPool2d,
-                               op::kNnMaxPool3d};
+constexpr OpId kSelecting[] = {op::kMax,         op::kMin,         op::kSort,       op::kTopk,
+                               op::kNnMaxPool1d, op::kNnMaxPool2d, op::kNnMaxPool3d};
 constexpr OpId kNormalizing[] = {op::kNnBatchNorm, op::kNnLayerNorm, op::kNnGroupNorm, op::kNnRmsNorm};
 constexpr OpId kAdaptive[] = {op::kNnAdaptiveAvgPool1d, op::kNnAdaptiveAvgPool2d, op::kNnAdaptiveAvgPool3d};
 
@@ -162,13 +178,13 @@ std::optional<OperatorGradients::Adjoints> OperatorGradients::ByPositions(const 
       const std::span<const float> in = tensor->As<float>();
       order.resize(in.size());
       std::iota(order.begin(), order.end(), 0);
-      std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
-        return in[static_cast<size_t>(a)] < in[static_cast<size_t>(b)];
-      });
+      std::ranges::stable_sort(
+          order, [&](int64_t a, int64_t b) { return in[static_cast<size_t>(a)] < in[static_cast<size_t>(b)]; });
       for (size_t rank = 0; rank < order.size(); ++rank)
         out[static_cast<size_t>(order[rank])] = kFirstCode + static_cast<double>(rank);
     } else {
-      for (size_t i = 0; i < out.size(); ++i) out[i] = kFirstCode + static_cast<double>(count + static_cast<int64_t>(i));
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i] = kFirstCode + static_cast<double>(count + static_cast<int64_t>(i));
     }
     count += tensor->num_elements();
     return codes;
@@ -413,7 +429,8 @@ const std::optional<OperatorGradients::Compiled>& OperatorGradients::RuleFor(con
   }
   size_t number = 0;
   for (const Tensor& leaf : LeavesOf(record.args))
-    key += fmt::format(" {}[{}]{}", leaf->dtype().ToString(), fmt::join(leaf->shape(), ","), wanted[number++] ? "*" : "");
+    key +=
+        fmt::format(" {}[{}]{}", leaf->dtype().ToString(), fmt::join(leaf->shape(), ","), wanted[number++] ? "*" : "");
   const auto [found, is_new] = rules_.try_emplace(key);
   if (!is_new) return found->second;
   const bool normalizes = IsAmong(*record.op, kNormalizing);
@@ -433,21 +450,22 @@ const std::optional<OperatorGradients::Compiled>& OperatorGradients::RuleFor(con
     if (!simple.ok()) return found->second;
     module = std::move(simple->module);
   }
-  Result<PassResult> gradient = transform::Gradient(
-      {.func_name = "main", .require_grads = OptionValue(std::move(names)), .target_index = {}})(*std::move(module), context);
+  Result<PassResult> gradient =
+      transform::Gradient({.func_name = "main", .require_grads = OptionValue(std::move(names)), .target_index = {}})(
+          *std::move(module), context);
   if (!gradient.ok()) return found->second;
   Module adjoint = std::move(gradient->module);
   if (const Function* function = GradientsOnly(adjoint)) found->second.emplace(Compiled{std::move(adjoint), function});
   return found->second;
 }
 
-std::optional<OperatorGradients::Adjoints> OperatorGradients::ByRule(const CallRecord& record,
-                                                                     const Adjoints& adjoints,
+std::optional<OperatorGradients::Adjoints> OperatorGradients::ByRule(const CallRecord& record, const Adjoints& adjoints,
                                                                      const std::vector<bool>& wanted) {
   const std::vector<Tensor> results = TensorsOf(record.result);
   if (!HasKernel(*record.op) || results.empty()) return std::nullopt;
   for (const std::vector<Tensor>& of_probe : adjoints) {
-    if (!of_probe[0] || std::ranges::any_of(of_probe.begin() + 1, of_probe.end(), [](const Tensor& t) { return t != nullptr; }))
+    if (!of_probe[0] ||
+        std::ranges::any_of(of_probe.begin() + 1, of_probe.end(), [](const Tensor& t) { return t != nullptr; }))
       return std::nullopt;
   }
   const std::optional<Compiled>& rule = RuleFor(record, wanted);
@@ -489,14 +507,15 @@ OperatorGradients::Adjoints OperatorGradients::ByNorm(const CallRecord& record, 
     double change = 0;
     std::optional<HostValue> moved;
     if (HasKernel(*record.op)) {
-      moved = Evaluate(record, MapArgs(record.args, [&](size_t number, const Tensor& tensor) -> Tensor {
-                         if (number != which) return tensor;
-                         const std::shared_ptr<NDArray> shifted = NDArray::Make(kSingle, tensor->shape());
-                         std::ranges::transform(tensor->As<float>(), shifted->MutableAs<float>().begin(), [&](float x) {
-                           return static_cast<float>(static_cast<double>(x) + ((random.Next() & 1) != 0 ? step : -step));
-                         });
-                         return shifted;
-                       }));
+      moved =
+          Evaluate(record, MapArgs(record.args, [&](size_t number, const Tensor& tensor) -> Tensor {
+                     if (number != which) return tensor;
+                     const std::shared_ptr<NDArray> shifted = NDArray::Make(kSingle, tensor->shape());
+                     std::ranges::transform(tensor->As<float>(), shifted->MutableAs<float>().begin(), [&](float x) {
+                       return static_cast<float>(static_cast<double>(x) + ((random.Next() & 1) != 0 ? step : -step));
+                     });
+                     return shifted;
+                   }));
     }
     const std::vector<Tensor> after = moved ? TensorsOf(*moved) : std::vector<Tensor>();
     for (size_t leaf = 0; leaf < results.size(); ++leaf) {

@@ -33,7 +33,8 @@ class OperatorGradients {
 
   // The adjoints of the operands by probe and tensor, float32; null where they are not wanted. Exact for operators that
   // move or select elements, and those with rules of the pass Gradient; by differences for other operators that compute
-  // each element by itself. For the rest, the norm is that of a random change of the operands, and the direction random.
+  // each element by itself. For the rest, the norm is that of a random change of the operands, and the direction
+  // random.
   Adjoints Pull(const CallRecord& record, const Adjoints& adjoints, const std::vector<bool>& wanted);
 
  private:

@@ -21,7 +21,6 @@ namespace iropt::precision {
 
 namespace {
 
-
 // The dtypes of the tensors in a type.
 struct Dtypes {
   bool has_single = false;
@@ -123,7 +122,8 @@ class Finder : private ExprVisitor {
     for (const Expr* arg : call.args) {
       if (std::string reason = ConstantOverflow(arg); !reason.empty()) return reason;
     }
-    if (!CanLower(call, format_.dtype, module_)) return fmt::format("{} does not take {}", ScriptOf(call), format_.name);
+    if (!CanLower(call, format_.dtype, module_))
+      return fmt::format("{} does not take {}", ScriptOf(call), format_.name);
     return {};
   }
 

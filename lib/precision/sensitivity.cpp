@@ -16,7 +16,6 @@ namespace iropt::precision {
 
 namespace {
 
-
 // Keeps the calls of operators of a run with their values.
 class Tape : public OperatorRunner {
  public:

@@ -70,13 +70,13 @@ struct SnapshotOptions {
 
 // The choice of number formats for operators, by runs of the module after the passes.
 struct PrecisionOptions {
-  std::string format;                 // "fp16": all operators that may; "auto:fp16": as many as the tolerance allows
-  std::vector<std::string> keep;      // names of operators that keep their format, or regular expressions
+  std::string format;                   // "fp16": all operators that may; "auto:fp16": as many as the tolerance allows
+  std::vector<std::string> keep;        // names of operators that keep their format, or regular expressions
   std::string objective = "tolerance";  // or "size", "speed"
-  std::optional<std::string> report;  // the file for the table, as JSON or, by its name, as a page
-  std::vector<std::string> inputs;    // files of tensors, of one run each; empty: random inputs
-  std::optional<double> tolerance;    // of the relative error of an output
-  bool lints = false;                 // look for overflows and lost digits instead of running passes
+  std::optional<std::string> report;    // the file for the table, as JSON or, by its name, as a page
+  std::vector<std::string> inputs;      // files of tensors, of one run each; empty: random inputs
+  std::optional<double> tolerance;      // of the relative error of an output
+  bool lints = false;                   // look for overflows and lost digits instead of running passes
 };
 
 struct DriverOptions {

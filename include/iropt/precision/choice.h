@@ -1,4 +1,5 @@
-// The choice of the operators that compute in another format, so that the error of the outputs stays within a tolerance.
+// The choice of the operators that compute in another format, so that the error of the outputs stays within a
+// tolerance.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace iropt::precision {
 
-// Which operators come first where not all can have the format: those that add the least error for each operator, for
+// The order in which operators get the format where not all can have it: first those that add the least error for each operator, for
 // each byte of constants, or for each element that they read or write.
 enum class Objective : uint8_t { kOperators, kSize, kSpeed };
 

@@ -30,8 +30,8 @@ class ModelRuns {
  public:
   explicit ModelRuns(const ModelInputs& inputs) : inputs_(inputs) {}
 
-  // The runs of the function as it is, which the recording observes. Must come first. `operators` computes its operators,
-  // unless it is null.
+  // The runs of the function as it is, which the recording observes. Must come first. `operators` computes its
+  // operators, unless it is null.
   Status Record(Recording& recording, OperatorRunner* operators = nullptr);
   // The output of one sample if `operators` computes the operators, and its error.
   Result<HostValue> Run(size_t sample, OperatorRunner& operators);

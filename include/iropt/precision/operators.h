@@ -15,9 +15,9 @@ namespace iropt::precision {
 // A call of an operator on tensors of float32.
 struct Operator {
   const Call* call = nullptr;
-  const Var* var = nullptr;  // that is bound to it
-  std::string name;          // as people know it: that of the node in the file, or of the variable
-  std::string reason;        // why it keeps its format; empty: the format can be chosen
+  const Var* var = nullptr;     // that is bound to it
+  std::string name;             // as people know it: that of the node in the file, or of the variable
+  std::string reason;           // why it keeps its format; empty: the format can be chosen
   uint64_t constant_bytes = 0;  // of constants of float32 among its operands
   uint64_t elements = 0;        // of operands and results whose sizes are known
 

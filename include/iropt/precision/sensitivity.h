@@ -1,8 +1,8 @@
 // The part of the error of a function's outputs that each operator has if it computes in a format.
 //
 // The errors that a format makes in an operator are found by computing it in the format alone. A backward pass with a
-// random vector v tells how they reach the outputs: the square of v^T J d, where J is the Jacobian of the outputs by the
-// result of the operator and d its error, is an estimate of |J d|^2. Errors of different operators are taken to be
+// random vector v tells how they reach the outputs: the square of v^T J d, where J is the Jacobian of the outputs by
+// the result of the operator and d its error, is an estimate of |J d|^2. Errors of different operators are taken to be
 // independent, so their squares add up.
 #pragma once
 
@@ -18,8 +18,8 @@ namespace iropt::precision {
 
 // The squares of relative errors of the outputs.
 struct OperatorShare {
-  double alone = 0;  // of rounding its operands and results
-  double own = 0;    // of rounding its results, if the operands are rounded anyway, and of its constants
+  double alone = 0;     // of rounding its operands and results
+  double own = 0;       // of rounding its results, if the operands are rounded anyway, and of its constants
   bool breaks = false;  // it gives NaN or an infinity in the format alone
   // The tensors of floats that it reads, constants excepted, and those that it makes.
   std::vector<size_t> inputs = {};
@@ -43,8 +43,8 @@ struct Sensitivity {
 };
 
 struct SensitivityOptions {
-  size_t num_probes = 2;   // backward passes for each sample
-  size_t num_samples = 2;  // at most
+  size_t num_probes = 2;        // backward passes for each sample
+  size_t num_samples = 2;       // at most
   size_t max_bytes = SIZE_MAX;  // of the values of one run
 };
 

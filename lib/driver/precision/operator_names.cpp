@@ -58,8 +58,7 @@ Result<KeptOperators> KeptOperators::Make(const std::vector<std::string>& texts)
   for (const std::string& text : texts) {
     Result<RegularExpression> expression = RegularExpression::Make(fmt::format("^({})$", text));
     if (!expression.ok())
-      return Error{ErrorCode::Usage,
-                   fmt::format("flag '-keep-precision': '{}': {}", text, expression.error().message)};
+      return Error{ErrorCode::Usage, fmt::format("flag '-keep-precision': '{}': {}", text, expression.error().message)};
     kept.entries_.push_back(std::make_shared<Entry>(Entry{text, *std::move(expression)}));
   }
   return kept;

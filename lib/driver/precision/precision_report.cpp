@@ -37,7 +37,8 @@ std::string Headline(const PrecisionSummary& summary) {
   std::string line = fmt::format("{}: {} of {} operators, {} bytes of constants less", summary.format.name,
                                  choice.NumLowered(), choice.operators.size(), SavedBytes(choice));
   if (!summary.checked) return line;
-  if (!choice.measures_outputs && summary.tolerance) return line + "; no output is a tensor of floats, so no error is known";
+  if (!choice.measures_outputs && summary.tolerance)
+    return line + "; no output is a tensor of floats, so no error is known";
   line += fmt::format("; error {:.1e}", *summary.checked);
   if (choice.has_shares) line += fmt::format(", predicted {:.1e}", choice.predicted);
   if (summary.tolerance) line += fmt::format(", tolerance {:.1e}", *summary.tolerance);
@@ -82,13 +83,10 @@ nlohmann::ordered_json RowOf(const ChosenOperator& chosen, const PrecisionSummar
 
 std::string RenderJson(const PrecisionSummary& summary) {
   const precision::Choice& choice = summary.choice;
-  nlohmann::ordered_json json = {{"format", summary.format.name},
-                                 {"lowered", choice.NumLowered()},
-                                 {"operators", choice.operators.size()},
-                                 {"saved_bytes", SavedBytes(choice)},
-                                 {"inputs", summary.num_samples},
-                                 {"random_inputs", summary.is_random},
-                                 {"seconds", summary.seconds}};
+  nlohmann::ordered_json json = {
+      {"format", summary.format.name},     {"lowered", choice.NumLowered()}, {"operators", choice.operators.size()},
+      {"saved_bytes", SavedBytes(choice)}, {"inputs", summary.num_samples},  {"random_inputs", summary.is_random},
+      {"seconds", summary.seconds}};
   if (summary.tolerance) {
     json["tolerance"] = *summary.tolerance;
     if (choice.has_shares) json["predicted_error"] = choice.predicted;
@@ -108,11 +106,16 @@ std::string RenderJson(const PrecisionSummary& summary) {
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
   }
   return out;
 }
@@ -121,7 +124,8 @@ std::string RenderPage(const PrecisionSummary& summary) {
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Precision</title><style>"
       "body{{font:14px sans-serif;margin:2em}}table{{border-collapse:collapse}}td,th{{padding:2px 10px;text-align:left;"
-      "border-bottom:1px solid #ddd}}.wide{{background:#fdf0e0}}.bar{{display:inline-block;height:9px;background:#3b6ea5}}"
+      "border-bottom:1px solid "
+      "#ddd}}.wide{{background:#fdf0e0}}.bar{{display:inline-block;height:9px;background:#3b6ea5}}"
       "</style></head><body><h1>Precision</h1><p>{}</p>\n<table><tr><th>operator</th><th>name</th><th>format</th>"
       "<th>error alone</th><th>range</th><th>constants, bytes</th><th>why it stays</th></tr>\n",
       Escaped(Headline(summary)));
@@ -147,12 +151,12 @@ std::string RenderPrecisionTable(const PrecisionSummary& summary) {
   if (rows.empty()) return text;
   const bool has_errors = summary.choice.has_shares;
   if (!has_errors && summary.choice.NumLowered() == summary.choice.operators.size()) return text;
-  text += fmt::format("{:<9} {:>11}  {:<24} {:<40} {}\n", "format", has_errors ? "error alone" : "", "range", "operator",
-                      "why it stays");
+  text += fmt::format("{:<9} {:>11}  {:<24} {:<40} {}\n", "format", has_errors ? "error alone" : "", "range",
+                      "operator", "why it stays");
   for (const ChosenOperator* row : rows) {
     text += fmt::format("{:<9} {:>11}  {:<24} {:<40} {}\n", row->lowered ? summary.format.name : "float32",
-                        has_errors && row->error != 0 ? fmt::format("{:.1e}", row->error) : "", RangeOf(*row), ShortName(row->op.name),
-                        row->lowered ? "" : row->op.reason);
+                        has_errors && row->error != 0 ? fmt::format("{:.1e}", row->error) : "", RangeOf(*row),
+                        ShortName(row->op.name), row->lowered ? "" : row->op.reason);
     while (text.ends_with(" \n")) text.erase(text.size() - 2, 1);
   }
   const size_t left = summary.choice.operators.size() - rows.size();

@@ -55,12 +55,12 @@ class Session {
                    fmt::format("flag '-precision' needs a Relax function: '{}' is a PrimFunc", entry_->name())};
     }
     IROPT_ASSIGN_OR_RETURN(KeptOperators kept, KeptOperators::Make(options_.keep));
-    operators_ = precision::FindOperators(module_, *entry_->relax(), format_,
-                                          MakeOperatorNamer(module_, compiler_.sources()),
-                                          [&](const std::string& name) { return kept.Contains(name); });
+    operators_ =
+        precision::FindOperators(module_, *entry_->relax(), format_, MakeOperatorNamer(module_, compiler_.sources()),
+                                 [&](const std::string& name) { return kept.Contains(name); });
     for (const std::string& text : kept.Unmatched()) {
-      compiler_.diagnostics().Warning(
-          {}, "unmatched-filter", fmt::format("-keep-precision: no operator on float32 is called '{}'", text));
+      compiler_.diagnostics().Warning({}, "unmatched-filter",
+                                      fmt::format("-keep-precision: no operator on float32 is called '{}'", text));
     }
     if (!runs) return {};
     IROPT_ASSIGN_OR_RETURN(read_, ReadPrecisionInputs(*entry_, options_, compiler_));
@@ -136,8 +136,8 @@ Result<Module> LowerPrecision(CompilerInstance& compiler, const PrecisionOptions
                                                               session.ChoiceOptionsOf(), recording));
   } else {
     const ModelInputs inputs = session.Inputs();
-    IROPT_ASSIGN_OR_RETURN(choice, precision::AllOperators(inputs, std::move(session.operators()), session.format(),
-                                                           recording));
+    IROPT_ASSIGN_OR_RETURN(
+        choice, precision::AllOperators(inputs, std::move(session.operators()), session.format(), recording));
   }
   IROPT_ASSIGN_OR_RETURN(Module lowered, LowerOperators(module, session.entry().var(), choice.LoweredCalls(),
                                                         session.format().dtype, compiler.diagnostics()));
@@ -168,15 +168,16 @@ Result<Module> LowerPrecision(CompilerInstance& compiler, const PrecisionOptions
 
 Status CheckPrecisionOptions(const PrecisionOptions& options, bool bisects) {
   if (FormatOf(options) == nullptr) {
-    return Error{ErrorCode::Usage, fmt::format("flag '-precision' must be fp16, bf16, auto:fp16 or auto:bf16, not '{}'",
-                                               options.format)};
+    return Error{ErrorCode::Usage,
+                 fmt::format("flag '-precision' must be fp16, bf16, auto:fp16 or auto:bf16, not '{}'", options.format)};
   }
   const bool has_runs = bisects || options.lints || !options.format.empty();
   if (!has_runs && !options.inputs.empty())
     return Error{ErrorCode::Usage, "flag '-inputs' has no effect without '-precision', '-lint' or '-bisect=precision'"};
   const bool measures = bisects || options.format.starts_with(kAutomatic);
   if (!measures && options.tolerance)
-    return Error{ErrorCode::Usage, "flag '-rtol' has no effect without '-precision=auto:FORMAT' or '-bisect=precision'"};
+    return Error{ErrorCode::Usage,
+                 "flag '-rtol' has no effect without '-precision=auto:FORMAT' or '-bisect=precision'"};
   if (options.tolerance && *options.tolerance <= 0)
     return Error{ErrorCode::Usage, fmt::format("flag '-rtol' must be positive, not {}", *options.tolerance)};
   return {};
@@ -198,9 +199,9 @@ Status BisectPrecision(CompilerInstance& compiler, const PrecisionOptions& optio
   precision::Recording recording;
   size_t num_runs = 0;
   double error = 0;
-  IROPT_ASSIGN_OR_RETURN(const std::vector<size_t> found,
-                         precision::FindBreakingOperators(inputs, session.operators(), choice, recording, num_runs,
-                                                          error));
+  IROPT_ASSIGN_OR_RETURN(
+      const std::vector<size_t> found,
+      precision::FindBreakingOperators(inputs, session.operators(), choice, recording, num_runs, error));
   if (found.empty()) {
     return Error{ErrorCode::Usage, fmt::format("nothing to find: with all operators in {}, the error is {:.1e}, within "
                                                "the tolerance {:.1e}",

@@ -64,14 +64,13 @@ Result<Tensor> AllocateOutput(const TensorSpec& spec, Storage::Tracking tracking
 }  // namespace
 
 Result<HostValue> RelaxInterpreter::CallKernel(const Call& call, const OpInfo& op, const Attr* attrs,
-                                                 std::span<const HostValue> args) {
+                                               std::span<const HostValue> args) {
   if (!std::ranges::all_of(args, [](const HostValue& arg) { return IsWritten(arg); }))
     return OpError(op, "an operand is read before it is initialized");
   const RandomSource before = random_;
   const bool is_inference = inference_calls_.contains(&call);
-  Result<HostValue> result = Timed(CalleeKind::kOperator, op.script, [&] {
-    return EvalOp(op, attrs, args, options_.limits, &random_, is_inference);
-  });
+  Result<HostValue> result = Timed(CalleeKind::kOperator, op.script,
+                                   [&] { return EvalOp(op, attrs, args, options_.limits, &random_, is_inference); });
   if (options_.observer && random_ != before) options_.observer->OnRandom();
   return result;
 }

@@ -158,7 +158,8 @@ TEST_CASE("the adjoint of an operator is that of finite differences") {
     double expected = 0, got = 0;
     for (size_t i = 0; i < static_cast<size_t>(v->num_elements()); ++i)
       expected += static_cast<double>(v->As<float>()[i]) *
-                  (static_cast<double>(z.tensor()->As<float>()[i]) - static_cast<double>(y.tensor()->As<float>()[i])) / 1e-3;
+                  (static_cast<double>(z.tensor()->As<float>()[i]) - static_cast<double>(y.tensor()->As<float>()[i])) /
+                  1e-3;
     OperatorGradients gradients;
     const CallRecord record{.call = &binding, .op = To<Op>(binding.op)->info, .args = {HostValue(x)}, .result = y};
     const auto pulled = gradients.Pull(record, {{v}}, {true});

@@ -15,8 +15,9 @@ namespace iropt {
 
 namespace {
 
-constexpr const Mode* kModes[] = {&diff_mode,   &query_mode,  &eval_mode,           &list_mode,      &verify_rules_mode,
-                                  &verify_mode, &bisect_mode, &lint_mode, &print_pipeline_mode, &reproduce_mode, &extract_mode};
+constexpr const Mode* kModes[] = {&diff_mode,           &query_mode,     &eval_mode,   &list_mode,
+                                  &verify_rules_mode,   &verify_mode,    &bisect_mode, &lint_mode,
+                                  &print_pipeline_mode, &reproduce_mode, &extract_mode};
 
 const Mode* FindNamedMode(std::string_view name) {
   const auto* mode = std::ranges::find(kModes, name, &Mode::name);

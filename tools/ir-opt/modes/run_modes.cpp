@@ -39,8 +39,8 @@ bool BisectTakes(const Flag& flag) {
     return false;
   return IsCommon(flag) || IsOneOf(flag.group, {FlagGroup::Pipeline, FlagGroup::Input}) ||
          flag.name.starts_with("check-semantics-") ||
-         IsOneOf(flag.name, {"bisect", "rtol", "require-comparison", "pass-timeout", "max-rss", "max-ir-growth", "reproducer",
-                             "text-version", "text-pep695", "inline-constants"});
+         IsOneOf(flag.name, {"bisect", "rtol", "require-comparison", "pass-timeout", "max-rss", "max-ir-growth",
+                             "reproducer", "text-version", "text-pep695", "inline-constants"});
 }
 
 bool LintTakes(const Flag& flag) {

@@ -183,8 +183,8 @@ class OperatorLowering : public ExprMutator {
 }  // namespace
 
 bool IsWholeMove(const Call& call) {
-  static constexpr std::string_view kNames[] = {"onnx.DepthToSpace", "onnx.Gather",       "onnx.GatherElements",
-                                                "onnx.GatherND",     "onnx.SpaceToDepth"};
+  static constexpr std::string_view kNames[] = {"onnx.DepthToSpace", "onnx.Gather", "onnx.GatherElements",
+                                                "onnx.GatherND", "onnx.SpaceToDepth"};
   const auto* name = IsOp(call.op, op::kCallPurePacked) && !call.args.empty() ? As<ExternFunc>(call.args[0]) : nullptr;
   return name && call.type_args && std::ranges::find(kNames, name->global_symbol) != std::end(kNames);
 }
@@ -199,13 +199,15 @@ bool CanLower(const Call& call, DataType dtype, const Module& module) {
       args.push_back(arg);  // a function
       continue;
     }
-    const Type* lowered = MapLeaves(type, Everywhere(), workspace.arena(), [&](const Type* leaf, Everywhere) -> const Type* {
-      const auto* tensor = As<TensorType>(leaf);
-      return tensor && tensor->dtype == kWide ? tensor->With(workspace.arena(), dtype, tensor->vdevice) : leaf;
-    });
+    const Type* lowered =
+        MapLeaves(type, Everywhere(), workspace.arena(), [&](const Type* leaf, Everywhere) -> const Type* {
+          const auto* tensor = As<TensorType>(leaf);
+          return tensor && tensor->dtype == kWide ? tensor->With(workspace.arena(), dtype, tensor->vdevice) : leaf;
+        });
     args.push_back(lowered == type ? arg : workspace.NewVar("x", lowered));
   }
-  const auto* lowered = workspace.New<Call>(call.op, workspace.Copy(args), WithOutDtype(call, dtype), WithOutTypes(call, dtype, workspace.arena()), nullptr);
+  const auto* lowered = workspace.New<Call>(call.op, workspace.Copy(args), WithOutDtype(call, dtype),
+                                            WithOutTypes(call, dtype, workspace.arena()), nullptr);
   const Type* type = inferrer.Infer(lowered);
   return type && AllLeaves(type, [&](const Type* leaf) {
            const auto* tensor = As<TensorType>(leaf);

@@ -112,7 +112,8 @@ std::optional<AffineType> MakeAffineType(const Expr* scale, const std::optional<
 std::optional<Quantization> Dequantized(const Expr* real, const Expr* scale, const Definitions& definitions,
                                         Workspace& workspace) {
   const Call* widened = CallAt(real, definitions, op::kAstype);
-  if (!widened || TensorDTypeOf(widened) != kRealDType || !IsQuantizedDType(TensorDTypeOf(widened->args[0]))) return std::nullopt;
+  if (!widened || TensorDTypeOf(widened) != kRealDType || !IsQuantizedDType(TensorDTypeOf(widened->args[0])))
+    return std::nullopt;
   const int rank = RankOf(widened);
   const Expr* data = widened->args[0];
   std::optional<Param> zero_point = Param{MakeNumber(0, kZeroDType, workspace), std::nullopt};
@@ -146,7 +147,8 @@ std::optional<Quantization> MatchCall(const Expr* expr, OpId op, const Definitio
   const DataType real = TensorDTypeOf(quantizes ? call->args[0] : call);
   const DataType integer = TensorDTypeOf(quantizes ? call : call->args[0]);
   const int rank = RankOf(call);
-  if (real != kRealDType || TensorDTypeOf(call->args[1]) != kRealDType || !IsQuantizedDType(integer) || rank == kUnknownDim)
+  if (real != kRealDType || TensorDTypeOf(call->args[1]) != kRealDType || !IsQuantizedDType(integer) ||
+      rank == kUnknownDim)
     return std::nullopt;
   AffineType type{.scale = CallParam(call->args[1], kRealDType, definitions, workspace),
                   .zero_point = CallParam(call->args[2], kZeroDType, definitions, workspace),

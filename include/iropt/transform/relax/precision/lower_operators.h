@@ -8,7 +8,8 @@
 
 namespace iropt {
 
-// Returns whether the call is one of an operator of ONNX that stays whole, and that only moves elements, such as Gather.
+// Returns whether the call is one of an operator of ONNX that stays whole, and that only moves elements, such as
+// Gather.
 bool IsWholeMove(const Call& call);
 
 // Returns whether the call has a type if all of its operands of float32 have the dtype, and accumulators follow. O(1).
