@@ -52,7 +52,7 @@ double SquaredError(const ValueHistogram& histogram, const ValueRange& range) {
 }
 
 // The divergence of the values in the bins, with those outside of them at their ends, from what levels of integers make
-// of them.
+// of them, without what chance adds to it: half the number of bins that levels merge, for each value.
 double Divergence(const ValueHistogram& histogram, size_t begin, size_t end) {
   const std::span counts(histogram.counts);
   std::vector<double> clipped(counts.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -60,24 +60,30 @@ double Divergence(const ValueHistogram& histogram, size_t begin, size_t end) {
   for (size_t i = 0; i < begin; ++i) clipped.front() += static_cast<double>(counts[i]);
   for (size_t i = end; i < counts.size(); ++i) clipped.back() += static_cast<double>(counts[i]);
   const double total = std::accumulate(clipped.begin(), clipped.end(), 0.0);
+  const double inside =
+      static_cast<double>(std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(begin),
+                                          counts.begin() + static_cast<std::ptrdiff_t>(end), uint64_t{0}));
   double divergence = 0;
+  if (inside == 0) return HUGE_VAL;
+  double merged = 0;
   for (size_t level = 0; level < kLevels; ++level) {
     const size_t first = level * clipped.size() / kLevels;
     const size_t last = (level + 1) * clipped.size() / kLevels;
     double sum = 0;
-    size_t filled = 0;
+    double filled = 0;
     for (size_t i = first; i < last; ++i) {
       // What was clipped is not what the integers are made of.
       sum += static_cast<double>(counts[begin + i]);
       filled += clipped[i] != 0 ? 1 : 0;
     }
+    if (filled > 1) merged += filled - 1;
     for (size_t i = first; i < last; ++i) {
       if (clipped[i] == 0) continue;
-      const double expected = std::max(sum / static_cast<double>(filled), 1e-6);
-      divergence += clipped[i] / total * std::log(clipped[i] / expected);
+      const double expected = std::max(sum / filled, 1e-6) / inside;
+      divergence += clipped[i] / total * std::log(clipped[i] / total / expected);
     }
   }
-  return divergence;
+  return divergence - merged / (2 * total);
 }
 
 ValueRange BestShare(const ValueHistogram& histogram, bool by_divergence) {
@@ -145,6 +151,8 @@ void RangeObserver::OnBinding(const Function&, const Var& var, const HostValue& 
     const auto number = static_cast<double>(element);
     if (!std::isfinite(number)) continue;
     if (counts_) {
+      // Integers stand for zeros without an error, however many there are.
+      if (number == 0) continue;
       const double bin = width > 0 ? (number - range.least) / width : 0;
       ++histogram.counts[static_cast<size_t>(std::clamp(bin, 0.0, static_cast<double>(kBins - 1)))];
       continue;

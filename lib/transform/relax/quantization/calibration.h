@@ -22,7 +22,7 @@ struct ValueRange {
   double greatest = 0;
 };
 
-// Counts of values in bins of equal width.
+// Counts of values other than 0 in bins of equal width.
 struct ValueHistogram {
   ValueRange range;
   std::vector<uint64_t> counts;

@@ -16,8 +16,9 @@ namespace iropt {
 namespace {
 
 constexpr int64_t kChunkBytes = int64_t{32} << 20;  // of the numbers that are worked on at a time
-constexpr int64_t kBandRows = 64;                   // rows of a file that are in memory at a time
+constexpr int64_t kBandRows = 512;                  // rows of a file that are in memory at a time
 constexpr int64_t kRowsOfTask = 16;
+constexpr int64_t kTileInputs = 64;
 
 std::span<const std::byte> BytesOf(const std::vector<uint8_t>& bytes) { return std::as_bytes(std::span(bytes)); }
 
@@ -130,34 +131,44 @@ class MatrixQuantizer {
     return is_finite;
   }
 
-  // By tiles, which are transposed in the nearest cache.
+  // Bands of rows of the file are in memory at a time.
   template <class T>
   bool LoadColumns(MatrixChunk& chunk) const {
-    const T* from = reinterpret_cast<const T*>(matrix_.array->data()) + chunk.first;
-    const int64_t outputs = matrix_.outputs();
     std::atomic<bool> is_finite = true;
     const int64_t tasks = (chunk.count + kRowsOfTask - 1) / kRowsOfTask;
     for (int64_t band = 0; band < inputs_; band += kBandRows) {
-      const int64_t height = std::min(kBandRows, inputs_ - band);
+      const int64_t end = std::min(band + kBandRows, inputs_);
       ParallelFor(static_cast<size_t>(tasks), threads_, [&](size_t task) {
-        const int64_t begin = static_cast<int64_t>(task) * kRowsOfTask;
-        const int64_t count = std::min(kRowsOfTask, chunk.count - begin);
-        std::array<float, kBandRows * kRowsOfTask> tile;
-        for (int64_t k = 0; k < height; ++k) {
-          const T* row = from + (band + k) * outputs + begin;
-          for (int64_t n = 0; n < count; ++n)
-            tile[static_cast<size_t>(n * kBandRows + k)] = static_cast<float>(Element<T>::Load(row[n]));
-        }
-        for (int64_t n = 0; n < count; ++n) {
-          const std::span<const float> numbers(tile.data() + n * kBandRows, static_cast<size_t>(height));
-          std::ranges::copy(numbers, chunk.numbers.begin() + (begin + n) * inputs_ + band);
-          if (!AreFinite(numbers)) is_finite = false;
+        for (int64_t k = band; k < end; k += kTileInputs) {
+          if (!LoadTile<T>(chunk, static_cast<int64_t>(task) * kRowsOfTask, k, std::min(kTileInputs, end - k)))
+            is_finite = false;
         }
       });
-      Discard(band, band + height);
+      Discard(band, end);
       if (!is_finite) return false;
     }
     return true;
+  }
+
+  // Some inputs of some outputs, which are transposed in the nearest cache. False if one is not finite.
+  template <class T>
+  bool LoadTile(MatrixChunk& chunk, int64_t first, int64_t input, int64_t num_inputs) const {
+    const T* from = reinterpret_cast<const T*>(matrix_.array->data()) + chunk.first + first;
+    const int64_t outputs = matrix_.outputs();
+    const int64_t count = std::min(kRowsOfTask, chunk.count - first);
+    std::array<float, kTileInputs * kRowsOfTask> tile;
+    for (int64_t k = 0; k < num_inputs; ++k) {
+      const T* row = from + (input + k) * outputs;
+      for (int64_t n = 0; n < count; ++n)
+        tile[static_cast<size_t>(n * kTileInputs + k)] = static_cast<float>(Element<T>::Load(row[n]));
+    }
+    bool is_finite = true;
+    for (int64_t n = 0; n < count; ++n) {
+      const std::span<const float> numbers(tile.data() + n * kTileInputs, static_cast<size_t>(num_inputs));
+      std::ranges::copy(numbers, chunk.numbers.begin() + (first + n) * inputs_ + input);
+      is_finite &= AreFinite(numbers);
+    }
+    return is_finite;
   }
 
   void Round(MatrixChunk& chunk) {
