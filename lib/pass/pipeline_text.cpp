@@ -18,8 +18,9 @@ class PipelineReader {
   // The names of passes may be misspelled keywords; those of instruments, of which "report" is near "repeat", are not.
   enum class Names : uint8_t { OfPasses, OfInstruments };
 
-  PipelineReader(Reader reader, DiagnosticEngine& diagnostics, Names names = Names::OfPasses)
-      : reader_(reader), diagnostics_(diagnostics), names_(names) {}
+  PipelineReader(Reader reader, DiagnosticEngine& diagnostics, Names names = Names::OfPasses,
+                 std::optional<int> level = std::nullopt)
+      : reader_(reader), diagnostics_(diagnostics), names_(names), level_(level) {}
 
   std::optional<Pipeline> Read() {
     Pipeline pipeline;
@@ -172,6 +173,10 @@ class PipelineReader {
 
   void ReadNamed(PipelineItem& item, size_t item_begin) {
     item.kind = PipelineItem::Kind::Named;
+    if (level_ && reader_.Peek() != '<') {
+      item.count = *level_;
+      return;
+    }
     if (!reader_.Expect('<', fmt::format("and a level after '{0}', as in '{0}<O{1}>'", item.name, kDefaultOptLevel)))
       return;
     reader_.AtEnd();
@@ -238,13 +243,16 @@ class PipelineReader {
   Reader reader_;
   DiagnosticEngine& diagnostics_;
   const Names names_;
+  const std::optional<int> level_;
   bool wrong_option_ = false;  // of a Sequential; those of passes are checked when they are created
 };
 
 }  // namespace
 
-std::optional<Pipeline> ParsePipeline(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics) {
-  return PipelineReader(Reader(text, base, Reader::Words::Bare, diagnostics), diagnostics).Read();
+std::optional<Pipeline> ParsePipeline(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics,
+                                      std::optional<int> level) {
+  const Reader reader(text, base, Reader::Words::Bare, diagnostics);
+  return PipelineReader(reader, diagnostics, PipelineReader::Names::OfPasses, level).Read();
 }
 
 std::optional<Pipeline> ParsePipelineAt(std::string_view text, SourceSpan whole, DiagnosticEngine& diagnostics) {

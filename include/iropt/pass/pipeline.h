@@ -48,7 +48,9 @@ struct PipelineItem {
 using Pipeline = std::vector<PipelineItem>;
 
 // Reads the text of a buffer that begins at the global offset `base`. Reports the first error and returns nothing then.
-std::optional<Pipeline> ParsePipeline(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics);
+// `level` is that of `default` where the text names none; without it, that is an error.
+std::optional<Pipeline> ParsePipeline(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics,
+                                      std::optional<int> level = std::nullopt);
 
 // The canonical spelling: parsing it gives an equal pipeline.
 std::string PrintPipeline(const Pipeline& pipeline);

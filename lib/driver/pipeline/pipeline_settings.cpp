@@ -73,17 +73,21 @@ Status PipelineSettings::ReadPipelineFile() {
   return {};
 }
 
+int PipelineSettings::Level() const {
+  return options_.pipeline.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
+}
+
 // A value of -passes: a pipeline, or @FILE with one.
 Result<Pipeline> PipelineSettings::ReadPipelineText(const std::string& text) {
   const std::string_view path = FileOfPasses(text);
   if (path.empty()) {
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-passes", text));
-    std::optional<Pipeline> passes = ParsePipeline(text, base, compiler_.diagnostics());
+    std::optional<Pipeline> passes = ParsePipeline(text, base, compiler_.diagnostics(), Level());
     return passes ? Result<Pipeline>(*std::move(passes)) : Failure{ErrorCode::Usage};
   }
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> file, ReadFile(std::string(path)));
   IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.sources().AddBuffer(std::string(path), file->text(), file));
-  std::optional<Pipeline> passes = ParsePipeline(file->text(), base, compiler_.diagnostics());
+  std::optional<Pipeline> passes = ParsePipeline(file->text(), base, compiler_.diagnostics(), Level());
   if (!passes) return Failure{ErrorCode::Usage};
   ResolveOptionPaths(*passes, compiler_.registry(), std::filesystem::path(path).parent_path());
   return *std::move(passes);
@@ -140,7 +144,7 @@ Status PipelineSettings::FillConfig() {
 
 Status PipelineSettings::FillContext() {
   if (file_.version) compiler_.set_default_version(*file_.version);
-  context_.opt_level = options_.pipeline.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
+  context_.opt_level = Level();
   if (!options_.debug_channels.empty()) context_.threads = 1;  // for debug output in the order of the functions
   IROPT_RETURN_IF_ERROR(FillTarget());
   return FillConfig();

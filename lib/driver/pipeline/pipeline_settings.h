@@ -76,6 +76,8 @@ class PipelineSettings {
   Status ReadPipelineFile();
   Status ReadReproducer();
   Status ReadPasses();
+  // Of the run: that of the command line, else that of the pipeline file.
+  int Level() const;
   Result<Pipeline> ReadPipelineText(const std::string& text);
   Status FillContext();
   Status FillTarget();
