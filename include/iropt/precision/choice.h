@@ -10,8 +10,8 @@
 
 namespace iropt::precision {
 
-// The order in which operators get the format where not all can have it: first those that add the least error for each operator, for
-// each byte of constants, or for each element that they read or write.
+// The order in which operators get the format where not all can have it: first those that add the least error for each
+// operator, for each byte of constants, or for each element that they read or write.
 enum class Objective : uint8_t { kOperators, kSize, kSpeed };
 
 struct ChoiceOptions {
