@@ -61,6 +61,7 @@ class SplitPatternRenormalizer : public tir::StmtExprMutator {
     const PrimExpr* b = VisitExpr(expr->b);
     const int64_t* limit = arith::AsInt(b);
     if (limit && *limit > 1) return Again(Less(make_.FloorDiv(a, b), make_.Const(1, b->dtype)));
+    if (limit && *limit == 1 && arith::AsInt(a)) return Less(a, b);
     return a == expr->a && b == expr->b ? expr : make_.Node(NodeKind::kLT, a, b);
   }
   const PrimExpr* VisitNot(const tir::Not* expr) override {
