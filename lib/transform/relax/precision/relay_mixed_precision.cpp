@@ -53,6 +53,7 @@
 #include "iropt/op/ops/nn.h"
 #include "iropt/op/ops/normalization.h"
 #include "iropt/op/ops/pooling.h"
+#include "iropt/op/ops/quantize.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/softmax.h"
 #include "iropt/op/ops/statistical.h"
@@ -78,6 +79,8 @@ constexpr OpId kInFloat32[] = {op::kArange,
                                op::kNnLayerNorm,
                                op::kNnSoftmax,
                                op::kPower,
+                               op::kQuantize,
+                               op::kDequantize,
                                op::kSum,
                                op::kVariance};
 // Tensors of a dtype that an attribute names.
