@@ -166,7 +166,7 @@ int64_t ConstantLimit(const PyModule& self, const std::string& format) {
   const Log log(session->sources());
   const int64_t growth = log.Check(FindInputFormat(format))->max_constant_growth;
   const auto bytes = static_cast<int64_t>(CostOf(self.module()).constant_bytes);
-  return growth < 0 ? -1 : bytes + growth + bytes / 128;
+  return growth < 0 ? -1 : bytes + growth + bytes / 100;
 }
 
 PrintOptions PrintingOf(const py::dict& options) {

@@ -50,7 +50,7 @@ RANDOM = "random numbers"
 CLASSIC = "classical models"
 NOT_RUN = {"Bernoulli": RANDOM, "Multinomial": RANDOM, "RandomNormal": RANDOM, "RandomNormalLike": RANDOM, "RandomUniform": RANDOM,
            "RandomUniformLike": RANDOM, "ImageDecoder": "files of images", "Optional": "optional values",
-           "OptionalGetElement": "optional values", "OptionalHasElement": "optional values", "RegexFullMatch": STRINGS,
+           "RegexFullMatch": STRINGS,
            "SequenceMap": "a function of other operators", "StringConcat": STRINGS, "StringNormalizer": STRINGS, "StringSplit": STRINGS,
            "ai.onnx.preview.training.Gradient": "gradients of graphs"}
 

@@ -46,6 +46,8 @@ def gather_cases():
     changed = x.copy()
     changed[[0, 2], [1, 3]] = [100, 200]
     add("ScatterND", 17, [x, i64([[0, 1], [2, 3]]), f32([100, 200])], [changed])
+    add("OptionalGetElement", 18, [f32([1, 2])], [f32([1, 2])])
+    add("OptionalHasElement", 18, [f32([1, 2])], [np.array(True)])
     add("NonZero", 17, [f32([[1, 0], [2, 3]])], [i64([[0, 1, 1], [0, 0, 1]])])
     boxes = f32([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 10, 1, 11]]])
     add("NonMaxSuppression", 17, [boxes, f32([[[0.9, 0.75, 0.6]]]), i64([3]), f32([0.5]), f32([0])], [i64([[0, 0, 0], [0, 0, 2]])])

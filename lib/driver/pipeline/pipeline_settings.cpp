@@ -212,7 +212,7 @@ void PipelineSettings::LimitConstants(const Module& module, int64_t max_growth) 
   if (limit < 0 && (stated_growth >= 0 || max_growth >= 0)) {
     const auto bytes = static_cast<int64_t>(CostOf(module).constant_bytes);
     const bool is_default = stated_growth < 0;
-    if (__builtin_add_overflow(bytes, is_default ? max_growth + bytes / 128 : stated_growth, &limit)) limit = INT64_MAX;
+    if (__builtin_add_overflow(bytes, is_default ? max_growth + bytes / 100 : stated_growth, &limit)) limit = INT64_MAX;
     if (is_default)
       static_cast<void>(context_.SetConfig(config::relax::count_folded_calls.name, true, compiler_.diagnostics()));
   }

@@ -52,7 +52,7 @@ constinit const FormatRow onnx{.name = "onnx",
                                .extensions = kOnnxExtensions,
                                .sniff = &IsOnnx,
                                .is_text = false,
-                               .max_constant_growth = 768,
+                               .max_constant_growth = 1024,
                                .library = "libiropt_onnx.so"};
 
 }  // namespace iropt::formats

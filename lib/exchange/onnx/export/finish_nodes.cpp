@@ -299,7 +299,7 @@ void TidyValueInfos(Model& model, bool keep_all) {
   Model without = {};
   without.graph.value_infos = model.graph.value_infos;
   const uint64_t infos = EncodedSize(without);
-  // Of what a file may grow by, constants take the rest.
+  // Constants may make the file grow, too.
   constexpr uint64_t kMost = 256;
   constexpr uint64_t kShare = 400;
   if (infos > kMost + (with - infos) / kShare) RemoveValueInfos(model.graph);

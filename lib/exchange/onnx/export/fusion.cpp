@@ -10,6 +10,7 @@
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/broadcast.h"
 #include "iropt/op/ops/reshape.h"
 #include "iropt/runtime/value.h"
 
@@ -197,6 +198,16 @@ const Call* Matcher::Inner(const Expr* operand, OpId id) {
   if (op == nullptr || op->id != id) return nullptr;
   ++inner_[var];
   return call;
+}
+
+const Expr* Matcher::Spread(const Expr* a, const Expr* b) const {
+  if (IsSame(a, b)) return a;
+  for (const auto& [whole, part] : {std::pair(a, b), std::pair(b, a)}) {
+    const auto* call = As<Call>(definitions_->Resolve(whole));
+    const auto* op = call ? As<Op>(call->op) : nullptr;
+    if (op != nullptr && op->id == op::kBroadcastTo && IsSame(call->args[0], part)) return whole;
+  }
+  return nullptr;
 }
 
 void Matcher::Use(const Expr* operand) {

@@ -87,6 +87,9 @@ class Matcher {
   std::optional<double> Number(const Expr* operand) const;
   // Returns whether two operands are the same value.
   bool IsSame(const Expr* a, const Expr* b) const { return definitions_->Resolve(a) == definitions_->Resolve(b); }
+  // The greater one of two operands that are the same value, or one of which is the other one repeated; null if they
+  // are different values.
+  const Expr* Spread(const Expr* a, const Expr* b) const;
   const iropt::Constant* ConstantOf(const Expr* operand) const;
   // Returns whether nothing else needs the values that the match takes in.
   bool IsClosed() const;

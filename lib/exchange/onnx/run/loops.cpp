@@ -8,6 +8,8 @@
 
 #include "exchange/onnx/run/kernels.h"
 #include "exchange/onnx/run/numbers.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
 
@@ -21,12 +23,37 @@ Result<std::vector<HostValue>> CallBody(const OnnxCall& call, const OnnxBody& bo
   return std::vector<HostValue>{std::move(result)};
 }
 
-// The results of all iterations along a new dimension. Without an iteration, its other dimensions are unknown: 0.
-Result<HostValue> StackResults(const OnnxCall& call, const std::vector<HostValue>& parts, int64_t axis, bool reverse) {
+// The type of a result of a body; null if nothing is known of it.
+const TensorType* ResultTypeOf(const OnnxBody& body, size_t i) {
+  const FunctionValue* value = body.function.function();
+  const auto* function = value ? As<Function>(value->function) : nullptr;
+  if (function == nullptr) return nullptr;
+  const auto* tuple = As<TupleType>(function->ret_type);
+  if (tuple == nullptr) return i == 0 ? As<TensorType>(function->ret_type) : nullptr;
+  return i < tuple->fields.size() ? As<TensorType>(tuple->fields[static_cast<uint32_t>(i)]) : nullptr;
+}
+
+// The results of no iteration. Dimensions that the type does not have are 0.
+HostValue NoResults(const TensorType* type, int64_t axis) {
+  std::vector<int64_t> shape(type != nullptr && type->ndim > 0 ? static_cast<size_t>(type->ndim) : 0);
+  for (size_t i = 0; type != nullptr && type->known && i < shape.size(); ++i) {
+    const auto* number = As<tir::IntImm>(type->dims[static_cast<uint32_t>(i)]);
+    shape[i] = number ? number->value : 0;
+  }
+  const auto rank = static_cast<int64_t>(shape.size()) + 1;
+  const int64_t at = std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank - 1);
+  shape.insert(shape.begin() + at, 0);
+  const DataType dtype = type == nullptr || type->dtype.is_void() ? DataType::Float(32) : type->dtype;
+  return HostValue(Tensor(NDArray::Make(dtype, shape)));
+}
+
+// The results of all iterations along a new dimension.
+Result<HostValue> StackResults(const OnnxCall& call, const std::vector<HostValue>& parts, int64_t axis, bool reverse,
+                               const TensorType* type) {
   const NDArray* first = parts.empty() ? nullptr : parts.front().tensor();
   if (first == nullptr) {
     if (!parts.empty()) return call.Fail("the body gives a value to be stacked that is not a tensor");
-    return HostValue(Tensor(NDArray::Make(DataType::Float(32), {0})));
+    return NoResults(type, axis);
   }
   const auto rank = static_cast<int64_t>(first->shape().size()) + 1;
   if (axis < -rank || axis >= rank) return call.Fail(fmt::format("axis {} is out of range", axis));
@@ -93,7 +120,8 @@ Result<HostValue> RunLoop(OnnxCall& call) {
     Collect(results, carried.size() + 1, lists);
   }
   for (const std::vector<HostValue>& list : lists) {
-    IROPT_ASSIGN_OR_RETURN(HostValue stacked, StackResults(call, list, 0, false));
+    const TensorType* type = ResultTypeOf(*body, carried.size() + 1);
+    IROPT_ASSIGN_OR_RETURN(HostValue stacked, StackResults(call, list, 0, false, type));
     carried.push_back(std::move(stacked));
   }
   return ResultOf(call, std::move(carried));
@@ -155,8 +183,9 @@ Result<std::vector<HostValue>> ScanOnce(const OnnxCall& call, const OnnxBody& bo
     Collect(results, states.size(), lists);
   }
   for (size_t i = 0; i < lists.size(); ++i) {
+    const TensorType* type = ResultTypeOf(body, states.size());
     IROPT_ASSIGN_OR_RETURN(HostValue stacked,
-                           StackResults(call, lists[i], plan.output_axes[i], plan.output_directions[i] != 0));
+                           StackResults(call, lists[i], plan.output_axes[i], plan.output_directions[i] != 0, type));
     states.push_back(std::move(stacked));
   }
   return states;
@@ -188,7 +217,7 @@ Result<HostValue> RunScan(OnnxCall& call) {
   }
   std::vector<HostValue> stacked;
   for (const std::vector<HostValue>& list : lists) {
-    IROPT_ASSIGN_OR_RETURN(HostValue value, StackResults(call, list, 0, false));
+    IROPT_ASSIGN_OR_RETURN(HostValue value, StackResults(call, list, 0, false, nullptr));
     stacked.push_back(std::move(value));
   }
   return ResultOf(call, std::move(stacked));

@@ -49,6 +49,17 @@ def main():
     elif kind == "windows":
         nodes = [helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[1, 1], strides=[2, 2], ceil_mode=1)]
         model(path, 22, nodes, [value("x", [1, 1, 2, 2])], [value("y", [1, 1, 1, 1])])
+    elif kind == "loop":
+        body = helper.make_graph(
+            [helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Abs", ["v"], ["w"]), helper.make_node("Neg", ["v"], ["s"])], "b",
+            [value("i", [], TensorProto.INT64), value("c", [], TensorProto.BOOL), value("v", [2, 3], TensorProto.INT64)],
+            [value("d", [], TensorProto.BOOL), value("w", [2, 3], TensorProto.INT64), value("s", [2, 3], TensorProto.INT64)])
+        constants = [numpy_helper.from_array(np.array(0), "n"), numpy_helper.from_array(np.array(True), "yes"), numpy_helper.from_array(np.ones((2, 3), "int64"), "x")]
+        model(path, 17, [helper.make_node("Loop", ["n", "yes", "x"], ["y", "z"], body=body)], [],
+              [value("y", [2, 3], TensorProto.INT64), value("z", [None, 2, 3], TensorProto.INT64)], constants)
+    elif kind == "repeated":
+        nodes = [helper.make_node("Expand", ["x", "shape"], ["e"]), helper.make_node("Softsign", ["e"], ["y"]), helper.make_node("Neg", ["e"], ["z"])]
+        model(path, 17, nodes, [value("x", [3, 1])], [value("y", [3, 4]), value("z", [3, 4])], [numpy_helper.from_array(np.array([3, 4]), "shape")])
 
 
 if __name__ == "__main__":

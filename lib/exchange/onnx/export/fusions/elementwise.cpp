@@ -49,8 +49,8 @@ Match MatchReciprocal(Matcher& matcher, const Call& root) {
 Match MatchSoftsign(Matcher& matcher, const Call& root) {
   const Expr* abs_operand = OtherThan(matcher, matcher.Inner(root.args[1], op::kAdd), 1);
   const Call* abs = abs_operand ? matcher.Inner(abs_operand, op::kAbs) : nullptr;
-  if (abs == nullptr || !matcher.IsSame(abs->args[0], root.args[0])) return std::nullopt;
-  return FusedNode{.op = "Softsign", .inputs = {root.args[0]}};
+  const Expr* x = abs ? matcher.Spread(abs->args[0], root.args[0]) : nullptr;
+  return x ? Match(FusedNode{.op = "Softsign", .inputs = {x}}) : std::nullopt;
 }
 
 // (a - a mod b) / b, for a remainder with the sign of a: division towards zero.
@@ -150,8 +150,9 @@ template <int kOperand>
 Match MatchHardSwish(Matcher& matcher, const Call& root) {
   const Expr* gate = root.args[kOperand];
   const Match sigmoid = MatchHardSigmoid(matcher, gate, matcher.Inner(gate, op::kClip));
-  const Expr* x = root.args[1 - kOperand];
-  if (!sigmoid || !matcher.IsSame(std::get<const Expr*>(sigmoid->inputs[0]), x)) return std::nullopt;
+  const Expr* x =
+      sigmoid ? matcher.Spread(std::get<const Expr*>(sigmoid->inputs[0]), root.args[1 - kOperand]) : nullptr;
+  if (x == nullptr) return std::nullopt;
   if (!IsNear(static_cast<double>(sigmoid->attributes[0].f), 1.0 / 6) || sigmoid->attributes[1].f != 0.5F)
     return std::nullopt;
   return FusedNode{.op = "HardSwish", .inputs = {x}};
@@ -162,9 +163,9 @@ template <int kOperand>
 Match MatchMish(Matcher& matcher, const Call& root) {
   const Call* tanh = matcher.Inner(root.args[kOperand], op::kTanh);
   const Call* softplus = tanh ? matcher.Inner(tanh->args[0], op::kNnSoftplus) : nullptr;
-  const Expr* x = root.args[1 - kOperand];
-  if (softplus == nullptr || SoftplusAttrs(*softplus).beta() != 1 || !matcher.IsSame(softplus->args[0], x))
-    return std::nullopt;
+  if (softplus == nullptr || SoftplusAttrs(*softplus).beta() != 1) return std::nullopt;
+  const Expr* x = matcher.Spread(softplus->args[0], root.args[1 - kOperand]);
+  if (x == nullptr) return std::nullopt;
   return FusedNode{.op = "Mish", .inputs = {x}};
 }
 
