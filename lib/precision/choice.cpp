@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <queue>
 
 #include "iropt/ir/relax/tuple_leaves.h"
@@ -184,6 +186,48 @@ void ExcludeOverflows(std::vector<Operator>& operators, const Sensitivity& sensi
   }
 }
 
+// Raises groups of neighbours that have no constants, and that need at least as many casts as they have operators: they
+// neither make the model smaller nor faster. What is around them stays in float32, so the error does not grow.
+void RaiseIslands(std::vector<Operator>& operators, const Sensitivity& sensitivity, std::vector<bool>& lowered) {
+  std::vector<size_t> group(operators.size());
+  std::iota(group.begin(), group.end(), size_t{0});
+  const auto root = [&](size_t op) {
+    while (group[op] != op) op = group[op] = group[group[op]];
+    return op;
+  };
+  const auto is_low = [&](size_t op) { return op != Sensitivity::kNoOperator && lowered[op]; };
+  for (size_t i = 0; i < operators.size(); ++i) {
+    for (const size_t tensor : sensitivity.operators[i].inputs) {
+      const size_t producer = sensitivity.producers[tensor];
+      if (lowered[i] && is_low(producer)) group[root(i)] = root(producer);
+    }
+  }
+  struct Size {
+    size_t operators = 0;
+    size_t casts = 0;
+    uint64_t constant_bytes = 0;
+  };
+  std::vector<Size> sizes(operators.size());
+  for (size_t i = 0; i < operators.size(); ++i) {
+    if (!lowered[i]) continue;
+    Size& size = sizes[root(i)];
+    ++size.operators;
+    size.constant_bytes += operators[i].constant_bytes;
+    for (const size_t tensor : sensitivity.operators[i].inputs)
+      size.casts += is_low(sensitivity.producers[tensor]) ? 0 : 1;
+    for (const size_t tensor : sensitivity.operators[i].results) {
+      const std::vector<size_t>& readers = sensitivity.readers[tensor];
+      size.casts += readers.empty() || !std::ranges::all_of(readers, is_low) ? 1 : 0;
+    }
+  }
+  for (size_t i = 0; i < operators.size(); ++i) {
+    const Size& size = sizes[root(i)];
+    if (!lowered[i] || size.constant_bytes != 0 || size.casts < size.operators) continue;
+    operators[i].reason = "casts around it would cost more than it saves";
+  }
+  for (size_t i = 0; i < operators.size(); ++i) lowered[i] = lowered[i] && operators[i].is_candidate();
+}
+
 bool HasOutputsToMeasure(const ModelRuns& runs) {
   return std::ranges::any_of(runs.outputs(), [](const HostValue& output) { return HasFloats(output); });
 }
@@ -256,6 +300,7 @@ Result<Choice> ChooseOperators(const ModelInputs& inputs, std::vector<Operator> 
     lowered.assign(operators.size(), false);
     for (size_t i = 0; i < confirmation.good(); ++i) lowered[steps[i].op] = true;
     choice.measured = confirmation.error();
+    if (options.objective != Objective::kOperators) RaiseIslands(operators, sensitivity, lowered);
   }
   choice.predicted = choice.has_shares ? std::sqrt(sensitivity.Predict(lowered)) : 0;
   choice.num_runs = runs.num_runs();

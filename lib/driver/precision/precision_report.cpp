@@ -43,6 +43,8 @@ std::string Headline(const PrecisionSummary& summary) {
   if (choice.has_shares) line += fmt::format(", predicted {:.1e}", choice.predicted);
   if (summary.tolerance) line += fmt::format(", tolerance {:.1e}", *summary.tolerance);
   line += fmt::format(", on {} {}inputs", summary.num_samples, summary.is_random ? "random " : "");
+  if (!choice.complete)
+    line += "; the operators are taken in their order, because the values of a run need too much memory";
   // As behind a softmax over an axis of size 1.
   if (*summary.checked == 0 && choice.NumLowered() != 0) line += "; the outputs are the same bits, which proves little";
   return line;

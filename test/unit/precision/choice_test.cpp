@@ -62,9 +62,9 @@ struct Fixture {
         ModelInputs{.module = module, .function = *function, .samples = samples, .diagnostics = diagnostics});
   }
 
-  std::vector<std::string> Lowered(double tolerance) {
+  std::vector<std::string> Lowered(double tolerance, Objective objective = Objective::kOperators) {
     Recording recording;
-    ChoiceOptions options{.format = &Half(), .tolerance = tolerance, .wants_shares = true};
+    ChoiceOptions options{.format = &Half(), .tolerance = tolerance, .objective = objective, .wants_shares = true};
     choice = ValueOf(ChooseOperators(*inputs, operators, options, recording));
     std::vector<std::string> names;
     for (const ChosenOperator& chosen : choice.operators) {
@@ -177,6 +177,21 @@ TEST_CASE("the adjoint of an operator is that of finite differences") {
     return op::Max(OpBuilder(builder), x, {.axis = std::vector<int64_t>{1}});
   });
   check(most, 0);  // by order
+}
+
+TEST_CASE("an operator between others in float32 stays if speed counts, and not if the number of operators does") {
+  Fixture f({8, 32}, [](BlockBuilder& builder, const Var* x) {
+    OpBuilder ops(builder);
+    const Expr* shifted = builder.Emit(op::Add(ops, x, ops.MakeScalar(1000, DataType::Float(32))), "shifted");
+    const Expr* centered =
+        builder.Emit(op::Subtract(ops, shifted, ops.MakeScalar(1000, DataType::Float(32))), "centered");
+    const Expr* island = builder.Emit(op::Abs(ops, centered), "island");
+    const Expr* raised = builder.Emit(op::Add(ops, island, ops.MakeScalar(1000, DataType::Float(32))), "raised");
+    return op::Subtract(ops, raised, ops.MakeScalar(1000, DataType::Float(32)));
+  });
+  CHECK(f.Lowered(1e-2) == std::vector<std::string>{"island"});
+  CHECK(f.Lowered(1e-2, Objective::kSpeed).empty());
+  CHECK(f.choice.operators[2].op.reason == "casts around it would cost more than it saves");
 }
 
 TEST_CASE("the least set of operators that breaks a tolerance is found") {
