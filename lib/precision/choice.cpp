@@ -289,8 +289,7 @@ Result<Choice> ChooseOperators(const ModelInputs& inputs, std::vector<Operator> 
   if (choice.has_shares) {
     IROPT_ASSIGN_OR_RETURN(sensitivity, MeasureSensitivity(runs, operators, *options.format, options.sensitivity));
     choice.complete = sensitivity.complete;
-    choice.num_backward =
-        options.sensitivity.num_probes * std::min(options.sensitivity.num_samples, inputs.samples.size());
+    choice.num_backward = options.sensitivity.num_probes;
   }
   if (!all_fit) {
     ExcludeOverflows(operators, sensitivity, recording, *options.format);

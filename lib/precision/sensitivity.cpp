@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <unordered_set>
 
 #include "iropt/analysis/relax/inference_calls.h"
@@ -82,7 +83,7 @@ class Meter {
         size_t num_samples)
       : operators_(operators),
         format_(format),
-        num_probes_(options.num_probes),
+        num_probes_((options.num_probes + num_samples - 1) / std::max<size_t>(num_samples, 1)),
         weight_(1.0 / static_cast<double>(std::max<size_t>(num_samples, 1))),
         rounding_(format, no_calls_) {
     sensitivity_.operators.resize(operators.size());
@@ -154,7 +155,8 @@ class Meter {
     if (std::ranges::find(list, item) == list.end()) list.push_back(item);
   }
 
-  // Random signs, relative to the norm of the output.
+  // Normally distributed numbers, relative to the norm of the output. Signs would do for errors of many elements, but
+  // are orthogonal to those of two elements that differ only in their signs, as behind a softmax, half of the time.
   void SeedOutputs(const HostValue& output, uint64_t seed) {
     RandomSource random(seed);
     for (const Tensor& tensor : TensorsOf(output)) {
@@ -163,13 +165,18 @@ class Meter {
       if (norm == 0) continue;
       std::vector<Tensor> seeds;
       for (size_t probe = 0; probe < num_probes_; ++probe) {
-        const std::shared_ptr<NDArray> signs = NDArray::Make(kSingle, tensor->shape());
-        const auto part = static_cast<float>(1 / norm);
-        for (float& x : signs->MutableAs<float>()) x = (random.Next() >> 63) != 0 ? part : -part;
-        seeds.push_back(signs);
+        const std::shared_ptr<NDArray> numbers = NDArray::Make(kSingle, tensor->shape());
+        for (float& x : numbers->MutableAs<float>()) x = static_cast<float>(Normal(random) / norm);
+        seeds.push_back(numbers);
       }
       Add(slots_[*slot], seeds);
     }
+  }
+
+  // By Box and Muller.
+  static double Normal(RandomSource& random) {
+    const double radius = std::sqrt(-2 * std::log(1 - random.Uniform()));
+    return radius * std::cos(2 * std::numbers::pi * random.Uniform());
   }
 
   static void Add(Slot& slot, const std::vector<Tensor>& adjoints) {

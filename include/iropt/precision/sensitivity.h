@@ -43,7 +43,7 @@ struct Sensitivity {
 };
 
 struct SensitivityOptions {
-  size_t num_probes = 2;        // backward passes for each sample
+  size_t num_probes = 4;        // backward passes, of all samples together
   size_t num_samples = 2;       // at most
   size_t max_bytes = SIZE_MAX;  // of the values of one run
 };
