@@ -79,7 +79,8 @@ def test_any_set_of_operators_can_be_measured(planted, samples):
 
 
 def test_shares_are_measured_if_asked_for(planted, samples):
-    loose = {"rtol": 10.0, "keep": ["square", "back"]}
+    # A single error that outweighs all others would be known less well.
+    loose = {"rtol": 10.0, "keep": ["square", "back", "shifted", "centered"]}
     assert precision.choose(planted, [[x] for x in samples], **loose).predicted_error is None
     choice = precision.choose(planted, [[x] for x in samples], shares=True, **loose)
     assert choice.error / 2 < choice.predicted_error < choice.error * 2
