@@ -48,6 +48,12 @@ Error ScratchError(std::string_view action, std::string_view folder, int code) {
 
 }  // namespace
 
+struct ScratchFile::Data {
+  Descriptor file;
+  std::string folder;
+  uint64_t size = 0;
+};
+
 void ScratchFile::SetFolder(std::string folder) {
   ScratchFolder& current = CurrentScratchFolder();
   const std::scoped_lock lock(current.mutex);
@@ -67,24 +73,26 @@ Result<std::shared_ptr<ScratchFile>> ScratchFile::Create() {
     fd = OpenUnnamed(folder);
   }
   if (fd < 0) return ScratchError("write", folder, errno);
-  return std::shared_ptr<ScratchFile>(new ScratchFile(fd, std::move(folder)));
+  return std::shared_ptr<ScratchFile>(
+      new ScratchFile(std::unique_ptr<Data>(new Data{Descriptor(fd), std::move(folder)})));
 }
 
-ScratchFile::~ScratchFile() { close(fd_); }
+ScratchFile::ScratchFile(std::unique_ptr<Data> data) : data_(std::move(data)) {}
+ScratchFile::~ScratchFile() = default;
 
 uint64_t ScratchFile::Reserve(uint64_t bytes) {
   // Parts are mapped one by one, from whole pages on.
   static const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t offset = size_;
-  size_ += (bytes + page - 1) / page * page;
+  const uint64_t offset = data_->size;
+  data_->size += (bytes + page - 1) / page * page;
   return offset;
 }
 
 Status ScratchFile::Write(uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t n = pwrite(data_->file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return ScratchError("write", folder_, n < 0 ? errno : ENOSPC);
+    if (n <= 0) return ScratchError("write", data_->folder, n < 0 ? errno : ENOSPC);
     bytes = bytes.subspan(static_cast<size_t>(n));
     offset += static_cast<uint64_t>(n);
   }
@@ -93,8 +101,8 @@ Status ScratchFile::Write(uint64_t offset, std::span<const std::byte> bytes) {
 
 Result<std::shared_ptr<const FileBuffer>> ScratchFile::Map(uint64_t offset, size_t bytes) const {
   if (bytes == 0) return std::make_shared<const FileBuffer>(std::string());
-  void* mapping = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd_, static_cast<off_t>(offset));
-  if (mapping == MAP_FAILED) return ScratchError("map", folder_, errno);
+  void* mapping = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, data_->file.get(), static_cast<off_t>(offset));
+  if (mapping == MAP_FAILED) return ScratchError("map", data_->folder, errno);
   return std::make_shared<const FileBuffer>(mapping, bytes);
 }
 

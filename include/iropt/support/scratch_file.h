@@ -12,7 +12,8 @@
 
 namespace iropt {
 
-// A temporary file without a name, of which nothing is left when the process ends, however that happens.
+// A temporary file without a name, of which nothing is left when the process ends, however that happens. On systems
+// without mappings it is in memory.
 class ScratchFile {
  public:
   // The folder of the files that are created from now on; it needs the space for what is written to them. Without one,
@@ -31,11 +32,10 @@ class ScratchFile {
   Result<std::shared_ptr<const FileBuffer>> Map(uint64_t offset, size_t bytes) const;
 
  private:
-  ScratchFile(int fd, std::string folder) : fd_(fd), folder_(std::move(folder)) {}
+  struct Data;
+  explicit ScratchFile(std::unique_ptr<Data> data);
 
-  int fd_;
-  std::string folder_;
-  uint64_t size_ = 0;
+  std::unique_ptr<Data> data_;
 };
 
 }  // namespace iropt

@@ -30,6 +30,15 @@ std::vector<std::string> ExpandPattern(const std::string& pattern) {
 
 }  // namespace
 
+std::vector<std::string> ExpandPatterns(const std::vector<std::string>& patterns) {
+  std::vector<std::string> files;
+  for (const std::string& pattern : patterns) {
+    const std::vector<std::string> found = ExpandPattern(pattern);
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
 Result<PrecisionInputs> ReadPrecisionInputs(const Entry& entry, const PrecisionOptions& options,
                                             CompilerInstance& compiler) {
   PrecisionInputs inputs;
@@ -41,11 +50,9 @@ Result<PrecisionInputs> ReadPrecisionInputs(const Entry& entry, const PrecisionO
     return {};
   };
   ProgramOptions run;
-  for (const std::string& pattern : options.inputs) {
-    for (const std::string& file : ExpandPattern(pattern)) {
-      run.inputs = {file};
-      IROPT_RETURN_IF_ERROR(read(run));
-    }
+  for (const std::string& file : ExpandPatterns(options.inputs)) {
+    run.inputs = {file};
+    IROPT_RETURN_IF_ERROR(read(run));
   }
   if (!inputs.samples.empty()) return inputs;
   inputs.is_random = true;

@@ -17,6 +17,9 @@ struct PrecisionInputs {
   bool is_random = false;
 };
 
+// The files that patterns with * and ? stand for, in the order of the patterns.
+std::vector<std::string> ExpandPatterns(const std::vector<std::string>& patterns);
+
 // Reads the files, whose names may have * and ?, or makes random inputs, which is a warning. Reports what is missing or
 // does not fit.
 Result<PrecisionInputs> ReadPrecisionInputs(const Entry& entry, const PrecisionOptions& options,

@@ -9,6 +9,7 @@
 
 #include "driver/precision/operator_names.h"
 #include "driver/precision/precision_report.h"
+#include "driver/precision/quantization_stage.h"
 #include "iropt/ir/location.h"
 #include "iropt/precision/choice.h"
 #include "iropt/precision/emulation.h"
@@ -167,9 +168,12 @@ Result<Module> LowerPrecision(CompilerInstance& compiler, const PrecisionOptions
 }  // namespace
 
 Status CheckPrecisionOptions(const PrecisionOptions& options, bool bisects) {
+  if (IsQuantization(options) && !bisects && !options.lints) return CheckQuantizationOptions(options);
   if (FormatOf(options) == nullptr) {
-    return Error{ErrorCode::Usage,
-                 fmt::format("flag '-precision' must be fp16, bf16, auto:fp16 or auto:bf16, not '{}'", options.format)};
+    const std::string_view formats =
+        bisects || options.lints ? "fp16, bf16, auto:fp16 or auto:bf16"
+                                 : "fp16, bf16, auto:fp16, auto:bf16, int8, int8-dynamic, int8-weights or int4-weights";
+    return Error{ErrorCode::Usage, fmt::format("flag '-precision' must be {}, not '{}'", formats, options.format)};
   }
   const bool has_runs = bisects || options.lints || !options.format.empty();
   if (!has_runs && !options.inputs.empty())

@@ -17,6 +17,7 @@
 #include "driver/instruments/check.h"
 #include "driver/pipeline/pipeline_setup.h"
 #include "driver/precision/precision_stage.h"
+#include "driver/precision/quantization_stage.h"
 #include "driver/session/reproducer.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/expected_diagnostics.h"
@@ -303,10 +304,7 @@ class Run {
     std::optional<Module> input;
     if (options_.repeat != 0) input = module;
     Result<PassResult> result = RunPipeline(std::move(module));
-    if (result.ok() && lowers) {
-      const Pass pass = MakePrecisionPass(compiler_, options_.precision, setup_.settings().network_mode());
-      result = pass(std::move(result->module), setup_.context());
-    }
+    if (result.ok() && lowers) result = LowerPrecision(std::move(result->module));
     setup_.run().EndPasses();
     if (result.ok()) {
       module = std::move(result->module);
@@ -315,6 +313,15 @@ class Run {
     }
     const bool rejected = result.error().code == ErrorCode::Rejected;
     return compiler_.Report(result.error(), rejected ? DiagId("ill-formed-result") : DiagId("pass-failed"));
+  }
+
+  Result<PassResult> LowerPrecision(Module module) {
+    if (!IsQuantization(options_.precision)) {
+      const Pass pass = MakePrecisionPass(compiler_, options_.precision, setup_.settings().network_mode());
+      return pass(std::move(module), setup_.context());
+    }
+    IROPT_ASSIGN_OR_RETURN(const Pass pass, MakeQuantizationPass(compiler_, options_.precision, module));
+    return pass(std::move(module), setup_.context());
   }
 
   void RemarkNothingToDo(const Module& module) {

@@ -135,6 +135,18 @@ void ListInitializersAsInputs(Model& model) {
   }
 }
 
+// Calls may name domains that a module which did not come from ONNX has no version of.
+void AddDomains(const GraphProto& graph, Model& model) {
+  for (const NodeProto& node : graph.nodes) {
+    const bool is_known = IsOnnxDomain(node.domain) ||
+                          std::ranges::find(model.opsets, node.domain, &OperatorSet::domain) != model.opsets.end();
+    if (!is_known) model.opsets.push_back({.domain = node.domain, .version = 1});
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) AddDomains(*inner, model);
+    }
+  }
+}
+
 bool ExportMain(const ModuleEntry& main, ExportContext& context) {
   const auto* function = To<iropt::Function>(main.func);
   const FactsReader facts(function->attrs->Find(attr::kOnnxGraph));
@@ -176,6 +188,7 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   if (context.opset() >= kShapesHaveParts) TakePartsOfShapes(result->model.graph);
   MakeConstantNodes(result->model);
   RemoveDeadNodes(*result);
+  AddDomains(result->model.graph, result->model);
   NameOutputs(*result);
   const FactsReader graph(To<iropt::Function>(main->func)->attrs->Find(attr::kOnnxGraph));
   if (const std::optional<std::string> mistake = FindMistake(result->model, graph.Texts("outputs"))) {

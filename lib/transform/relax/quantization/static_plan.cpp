@@ -251,7 +251,10 @@ std::vector<StaticLayer> FindStaticLayers(const Function& function, uint32_t num
   const LayerFinder finder(list, uses);
   std::vector<StaticLayer> layers;
   for (const WeightSite& site : sites) {
-    if (site.result && Is<Var>(site.data) && IsSingle(site.data)) layers.push_back(finder.Find(site));
+    const auto* data = As<Var>(site.data);
+    const bool is_known =
+        data && (list.values.Find(data) || std::ranges::find(function.params, data) != function.params.end());
+    if (site.result && is_known && IsSingle(data)) layers.push_back(finder.Find(site));
   }
   return layers;
 }
