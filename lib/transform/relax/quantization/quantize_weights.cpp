@@ -81,6 +81,7 @@ constexpr Statistic kSavedBytes("QuantizeWeights", "saved-bytes", "bytes of weig
 
 constexpr size_t kMostInMemory = size_t{64} << 20;
 constexpr size_t kMostForProducts = size_t{1} << 30;
+constexpr int64_t kOpsetOfHalfScales = 19;
 constexpr int64_t kOpsetOfIntegers = 11;  // of ranges that are found in each run
 
 struct WeightOptions {
@@ -376,6 +377,8 @@ class WeightQuantizer {
 
   void Count(const WeightSite& site, const MatrixFormat& format, const QuantizedMatrix& matrix) {
     ++quantized_;
+    has_half_scales_ |=
+        format.layout == MatrixFormat::Layout::kPlain && format.numbers.scale_dtype != DataType::Float(32);
     const uint64_t before = site.weight.array->num_bytes();
     saved_ += before - std::min(before, matrix.num_bytes());
     if (!WantsRemarks()) return;
@@ -407,7 +410,8 @@ class WeightQuantizer {
     int64_t needed = format.block != 0 || format.numbers.bits == 4 ? kOpsetOfBlocks : kOpsetOfAxes;
     if (options_.is_packed()) needed = 1;
     if (format.layout == MatrixFormat::Layout::kInputsFirst) needed = kOpsetOfIntegers;
-    return options_.convolutions ? std::max(needed, kOpsetOfAxes) : needed;
+    if (options_.convolutions) needed = std::max(needed, kOpsetOfAxes);
+    return has_half_scales_ ? std::max(needed, kOpsetOfHalfScales) : needed;
   }
 
   const WeightOptions& options_;
@@ -416,6 +420,7 @@ class WeightQuantizer {
   MatrixChunk buffers_;
   LookupMap<Key, std::unique_ptr<QuantizedMatrix>> matrices_;
   uint64_t quantized_ = 0;
+  bool has_half_scales_ = false;  // of R.dequantize
   uint64_t saved_ = 0;
   std::string first_kept_;
 };
