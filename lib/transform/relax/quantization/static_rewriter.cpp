@@ -12,7 +12,6 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/op/ops/axes.h"
-#include "iropt/op/ops/reorder.h"
 #include "iropt/runtime/value.h"
 #include "transform/relax/util/tensor_axes.h"
 

@@ -11,7 +11,7 @@
 #include "iropt/op/op_attrs.h"
 #include "iropt/op/ops/convolution.h"
 #include "iropt/op/ops/matmul.h"
-#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/axes.h"
 #include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
