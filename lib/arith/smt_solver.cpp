@@ -1,6 +1,10 @@
 #include "iropt/arith/smt_solver.h"
 
+#include <fmt/format.h>
+
+#include <mutex>
 #include <type_traits>
+#include <unordered_map>
 
 #include "iropt/support/shared_object.h"
 
@@ -9,6 +13,22 @@ namespace iropt::arith {
 const Result<SmtSolver>& SmtSolver::Get() {
   static const Result<SmtSolver> solver = Load();
   return solver;
+}
+
+bool SmtSolver::IsUnsatisfiable(const std::string& script, uint64_t limit) const {
+  static std::mutex mutex;
+  static std::unordered_map<std::string, bool> answers;
+  constexpr size_t kMostAnswers = 1 << 16;
+  const std::string commands = fmt::format("(set-option :rlimit {})\n{}(check-sat)\n", limit, script);
+  {
+    const std::scoped_lock lock(mutex);
+    if (const auto known = answers.find(commands); known != answers.end()) return known->second;
+  }
+  bool result = false;
+  InSession([&](Eval eval) { result = eval(commands).starts_with("unsat"); });
+  const std::scoped_lock lock(mutex);
+  if (answers.size() < kMostAnswers) answers.emplace(commands, result);
+  return result;
 }
 
 void SmtSolver::InSession(FunctionRef<void(Eval eval)> ask) const {

@@ -18,6 +18,9 @@ class SmtSolver {
   // Fails with ErrorCode::Usage if there is no Z3.
   static const Result<SmtSolver>& Get();
 
+  // Returns whether the script, which asserts something, has no solution. Works no more than the limit, in units of Z3.
+  // Answers are kept: proofs ask the same again for other dtypes and laws.
+  bool IsUnsatisfiable(const std::string& script, uint64_t limit) const;
   // Calls ask(eval), where eval runs commands in one session.
   void InSession(FunctionRef<void(Eval eval)> ask) const;
 
