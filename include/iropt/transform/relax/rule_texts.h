@@ -19,6 +19,7 @@ struct RuleText {
   const Function* function = nullptr;  // of the module
   std::vector<PassChange> changes = {};
   SourceSpan span = {};
+  std::string values = {};  // of the names of the rule, for which there are several functions
 };
 
 // The rules of a file, see docs/rewriting.md. Nothing after an error, which was reported.

@@ -47,7 +47,7 @@ std::optional<Bounds> BoundsOf(const Call& clip) {
   return Bounds{*least, *greatest};
 }
 
-DataType DTypeOf(const Expr* value) {
+DataType DTypeOfValue(const Expr* value) {
   const TensorType* tensor = TensorTypeOf(value);
   return tensor ? tensor->dtype : DataType::Void();
 }
@@ -87,7 +87,7 @@ void AddClipRules(RuleSet& rules) {
   const Pattern clip = IsCall(GetOp(op::kClip), {x, Wildcard(), Wildcard()});
   // clip(x, a, b) = x, if a and b are beyond the ends of the dtype
   rules.Add({"clip to the range of the dtype", clip, [=](const Match& match, BlockBuilder&) -> const Expr* {
-               const auto range = RangeOf(DTypeOf(match[x]));
+               const auto range = RangeOf(DTypeOfValue(match[x]));
                const auto bounds = BoundsOf(*match.CallAt(clip));
                const bool same = TypeEqual(match[x]->type, match[clip]->type);
                return same && range && bounds && bounds->Contain(*range) ? match[x] : nullptr;
@@ -98,9 +98,9 @@ void AddClipRules(RuleSet& rules) {
   const Pattern wide = IsCall(GetOp(op::kAstype), {narrow});
   rules.Add({"cast of a clip that fits", wide, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const Expr* clipped = match[clip];
-               const auto own = RangeOf(DTypeOf(clipped));
-               const auto range = RangeOf(DTypeOf(match[narrow]));
-               const auto last = RangeOf(DTypeOf(match[wide]));
+               const auto own = RangeOf(DTypeOfValue(clipped));
+               const auto range = RangeOf(DTypeOfValue(match[narrow]));
+               const auto last = RangeOf(DTypeOfValue(match[wide]));
                const auto bounds = BoundsOf(*match.CallAt(clip));
                if (!range || !bounds || !range->Contain(*bounds)) return nullptr;
                if (!own && (!last || !last->Contain(*bounds))) return nullptr;

@@ -10,6 +10,8 @@
 #include <unordered_set>
 
 #include "iropt/analysis/relax/free_vars.h"
+#include "iropt/arith/analyzer.h"
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
@@ -17,6 +19,7 @@
 #include "iropt/runtime/value.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/lookup.h"
+#include "rule_values.h"
 
 namespace iropt {
 
@@ -38,10 +41,14 @@ struct Sides {
   const Function* function = nullptr;
   const Expr* pattern = nullptr;
   const Expr* replacement = nullptr;
+  std::vector<const PrimExpr*> conditions = {};
   LookupMap<const Var*, const Expr*> values = {};  // of the bindings
 
   FuncStorageRef storage() const { return module.functions()[0].storage; }
 };
+
+// The parameter whose type names the integers of a rule.
+constexpr std::string_view kIntegers = "integers_of_rule";
 
 class RuleReader {
  public:
@@ -52,7 +59,8 @@ class RuleReader {
   bool Read(const OptionValue& description) {
     if (!description.is_dict()) return Fail("a rule must be an object");
     for (const OptionValue::Entry& entry : description.entries()) {
-      constexpr std::string_view kKeys[] = {"name", "variables", "pattern", "replacement", "changes"};
+      constexpr std::string_view kKeys[] = {"name",   "variables",   "integers", "conditions",
+                                            "values", "replacement", "pattern",  "changes"};
       if (std::ranges::find(kKeys, entry.key) == std::end(kKeys)) {
         return Fail(fmt::format("unknown key '{}' in a rule{}", entry.key,
                                 DidYouMeanOr(": expected one of ", entry.key, kKeys)));
@@ -65,6 +73,8 @@ class RuleReader {
     const OptionValue* variables = description.Find("variables");
     if (!name || !pattern || !replacement) return false;
     if (variables && !ReadVariables(*variables)) return false;
+    if (!ReadStrings(description, "integers", integers_)) return false;
+    if (!ReadStrings(description, "conditions", conditions_)) return false;
     if (const OptionValue* changes = description.Find("changes"); changes && !ReadChanges(*changes)) return false;
     if (!ReadParams()) return false;
     std::string problem;
@@ -74,6 +84,8 @@ class RuleReader {
     const bool is_pattern = !ReadSides(*pattern, *pattern, other);
     return FailAt(description.Find(is_pattern ? "pattern" : "replacement")->span(), problem);
   }
+
+  const std::vector<std::string>& integers() const { return integers_; }
 
   std::shared_ptr<const Sides> sides() const { return sides_; }
   const std::string& name() const { return name_; }
@@ -109,6 +121,16 @@ class RuleReader {
       variables_.push_back(std::move(variable));
     }
     return true;
+  }
+
+  bool ReadStrings(const OptionValue& description, std::string_view key, std::vector<std::string>& to) {
+    const OptionValue* option = description.Find(key);
+    const OptionValue::List* list = option ? option->as_list() : nullptr;
+    for (const OptionValue& item : list ? *list : OptionValue::List()) {
+      if (item.as_string()) to.push_back(*item.as_string());
+    }
+    if (!option || (list && list->size() == to.size())) return true;
+    return FailAt(option->span(), fmt::format("'{}' must be a list of strings", key));
   }
 
   // Those that a rule for values can make.
@@ -165,6 +187,13 @@ class RuleReader {
         if (declared.emplace(var->name).second) dims_ += fmt::format("    {} = T.int64()\n", var->name);
       }
     }
+    std::string quoted;
+    for (const std::string& name : integers_) {
+      if (!declared.emplace(name).second) return Fail(fmt::format("'{}' is a size and an integer", name));
+      dims_ += fmt::format("    {} = T.int64()\n", name);
+      quoted += fmt::format("{}\"{}\"", quoted.empty() ? "" : ", ", name);
+    }
+    if (!quoted.empty()) params_ += fmt::format("{}{}: R.Shape([{}])", params_.empty() ? "" : ", ", kIntegers, quoted);
     return true;
   }
 
@@ -174,8 +203,10 @@ class RuleReader {
     const Module empty;
     DiagnosticBuffer buffer;
     DiagnosticEngine diagnostics(&buffer);
-    const std::string text = fmt::format("@R.function(private=True)\ndef rule({}):\n{}    return ({}, {})\n", params_,
-                                         dims_, pattern, replacement);
+    std::string conditions;
+    for (const std::string& condition : conditions_) conditions += fmt::format(", R.prim_value({})", condition);
+    const std::string text = fmt::format("@R.function(private=True)\ndef rule({}):\n{}    return ({}, {}{})\n", params_,
+                                         dims_, pattern, replacement, conditions);
     std::optional<Module> module = reader_.ReadModule(text, {empty, scratch, diagnostics, span_});
     if (!module) problem = buffer.diagnostics().front().message;
     return module;
@@ -194,7 +225,19 @@ class RuleReader {
     }
     if (const auto* var = As<Var>(result)) result = sides->values[var];
     const auto* both = As<Tuple>(result);
-    if (!both || both->fields.size() != 2) return Fail("a side must be an expression");
+    if (!both || both->fields.size() != 2 + conditions_.size()) return Fail("a side must be an expression");
+    for (const Expr* condition : both->fields.span().subspan(2)) {
+      const auto* value = As<PrimValue>(condition);
+      if (!value || !value->value->dtype.is_bool()) return Fail("a condition must compare sizes and integers");
+      sides->conditions.push_back(value->value);
+    }
+    for (const Var* param : sides->function->params) {
+      const auto* shape = param->name() == kIntegers ? As<ShapeType>(param->type) : nullptr;
+      if (shape == nullptr) continue;
+      const arith::PrimBuilder make;
+      for (const PrimExpr* integer : shape->values)
+        sides->conditions.push_back(make.Binary(NodeKind::kGE, integer, make.Int(0)));
+    }
     sides->pattern = both->fields[0];
     sides->replacement = both->fields[1];
     if (!sides->values.contains(As<Var>(sides->pattern))) return Fail("the pattern must be a call of an operator");
@@ -211,6 +254,8 @@ class RuleReader {
   DiagnosticEngine& diagnostics_;
   std::string name_;
   std::vector<Variable> variables_;
+  std::vector<std::string> integers_;
+  std::vector<std::string> conditions_;
   std::vector<PassChange> changes_;
   std::string params_;
   std::string dims_;
@@ -338,11 +383,11 @@ class Instantiator {
       }
       case NodeKind::kShapeExpr: {
         std::vector<const PrimExpr*> dims;
-        for (const PrimExpr* dim : To<ShapeExpr>(expr)->values) dims.push_back(SubstituteSymVars(dim, dims_));
+        for (const PrimExpr* dim : To<ShapeExpr>(expr)->values) dims.push_back(Substituted(dim));
         return workspace_.New<ShapeExpr>(workspace_.Copy(dims), ShapeType::Get(dims));
       }
       case NodeKind::kPrimValue: {
-        const PrimExpr* value = SubstituteSymVars(To<PrimValue>(expr)->value, dims_);
+        const PrimExpr* value = Substituted(To<PrimValue>(expr)->value);
         return workspace_.New<PrimValue>(value, PrimType::Get(value));
       }
       case NodeKind::kOp: return expr;
@@ -351,6 +396,12 @@ class Instantiator {
   }
 
  private:
+  // Numbers that were matched are computed with.
+  const PrimExpr* Substituted(const PrimExpr* expr) const {
+    const PrimExpr* result = SubstituteSymVars(expr, dims_);
+    return result == expr ? expr : arith::Simplify(result);
+  }
+
   const Expr* OfVar(const Var* var) {
     if (const Pattern* pattern = patterns_.Find(var)) {
       if (const Expr* matched = match_[*pattern]) return matched;
@@ -389,32 +440,62 @@ class Instantiator {
 
 }  // namespace
 
-bool AddTextRule(const OptionValue& description, const TextReader& reader, SourceSpan span,
-                 DiagnosticEngine& diagnostics, TextRules& rules) {
+namespace {
+
+// Returns whether all conditions hold for the sizes and integers that were matched.
+bool Holds(const std::vector<const PrimExpr*>& conditions, const Match& match) {
+  if (conditions.empty()) return true;
+  SymVarMap sizes;
+  for (const auto& [var, dim] : match.dims()) sizes.Set(var, dim);
+  arith::Analyzer analyzer;
+  return std::ranges::all_of(conditions, [&](const PrimExpr* condition) {
+    const bool is_bound =
+        std::ranges::all_of(SymVarsOf(condition), [&](const tir::Var* var) { return sizes.Find(var) != nullptr; });
+    return is_bound && analyzer.CanProve(SubstituteSymVars(condition, sizes));
+  });
+}
+
+bool AddRule(const RuleWithValues& text, const TextReader& reader, SourceSpan span, DiagnosticEngine& diagnostics,
+             TextRules& rules) {
   RuleReader rule(reader, span, diagnostics);
-  if (!rule.Read(description)) return false;
+  if (!rule.Read(text.description)) return false;
   const std::shared_ptr<const Sides> sides = rule.sides();
   PatternMaker maker(*sides, rule.variables());
   const std::optional<Pattern> pattern = maker.Make(sides->pattern);
   const bool is_rooted = pattern && (RootOp(*pattern) || pattern->node().kind == PatternKind::kTupleGetItem);
   if (!is_rooted) return rule.Fail("the pattern must be a call of an operator, or an item of its result");
   for (const Var* var : sides->function->params) {
-    if (!maker.used().contains(var)) {
+    if (var->name() != kIntegers && !maker.used().contains(var)) {
       return rule.Fail(fmt::format("the pattern does not use variable '{}'", var->name()));
     }
   }
   for (const PassChange change : rule.changes()) {
     if (std::ranges::find(rules.changes, change) == rules.changes.end()) rules.changes.push_back(change);
   }
-  rules.texts.push_back({rule.name(), sides->module, sides->function, rule.changes(), span});
+  rules.texts.push_back({rule.name(), sides->module, sides->function, rule.changes(), span, text.values});
   rules.rules.Add(
       {rule.name(), *pattern,
        [sides, root = *pattern, patterns = maker.made()](const Match& match, BlockBuilder& builder) -> const Expr* {
+         if (!Holds(sides->conditions, match)) return nullptr;
          const Expr* made = Instantiator(*sides, patterns, match, builder.workspace()).Make(sides->replacement);
          const Expr* old = match[root];
          return made && old && IsBaseOf(old->type, made->type) ? made : nullptr;
        }});
   return true;
+}
+
+}  // namespace
+
+bool AddTextRule(const OptionValue& description, const TextReader& reader, SourceSpan span,
+                 DiagnosticEngine& diagnostics, TextRules& rules) {
+  std::string problem;
+  const auto choices = ChooseValues(description, problem);
+  if (!choices) {
+    diagnostics.Error(span, "wrong-option-value", problem);
+    return false;
+  }
+  return std::ranges::all_of(
+      *choices, [&](const RuleWithValues& rule) { return AddRule(rule, reader, span, diagnostics, rules); });
 }
 
 }  // namespace iropt
