@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "function_check.h"
 #include "iropt/infer/infer.h"
@@ -27,13 +28,15 @@ std::string Describe(const Function& rule, const proof::RuleTypes& types) {
 }
 
 // The laws that a proof needs; nothing if there is none, with the reason.
-std::optional<FloatLaws> Prove(const Module& before, const Module& after, const SemanticCheckOptions& options,
-                               std::string& reason) {
+std::optional<FloatLaws> Prove(const Module& before, const Module& after, const proof::RuleConditions& conditions,
+                               const SemanticCheckOptions& options, std::string& reason) {
   for (const FloatLaws laws : {FloatLaws::kBits, FloatLaws::kRounding, FloatLaws::kFinite}) {
     const proof::Proof proof = proof::Prove(before, after, *before.functions()[0].var, {},
                                             {.reals = laws != FloatLaws::kBits,
                                              .finite = laws == FloatLaws::kFinite,
-                                             .solver_limit = options.proofs.solver_limit});
+                                             .solver_limit = options.proofs.solver_limit,
+                                             .conditions = conditions.conditions,
+                                             .solves_indices = true});
     if (proof.is_proved) return laws;
     reason = proof.reason;
   }
@@ -70,6 +73,20 @@ Runs RunSides(const Module& before, const Module& after, const PassInfo& rule, c
   return result;
 }
 
+// Runs both sides with a few small sizes, if there are conditions that not all sizes meet.
+Runs RunSides(const Function& rule, const proof::RuleTypes& types, const std::vector<SymVarMap>& sizes,
+              const std::pair<Module, Module>& sides, const PassInfo& info, const SemanticCheckOptions& options) {
+  if (sizes.empty()) return RunSides(sides.first, sides.second, info, options);
+  Runs runs;
+  for (const SymVarMap& some : sizes) {
+    const auto instance = proof::Instantiate(rule, types, some);
+    if (!instance) continue;
+    runs = RunSides(instance->first, instance->second, info, options);
+    if (!runs.is_defined || !runs.difference.empty()) break;
+  }
+  return runs;
+}
+
 }  // namespace
 
 std::string_view DescribeLaws(FloatLaws laws) {
@@ -90,18 +107,27 @@ RuleProof ProveRule(const Function& rule, std::string_view name, std::span<const
                                                   : FloatLaws::kRounding;
   RuleProof result;
   size_t num_runs = 0;
+  proof::RuleConditions conditions = proof::ConditionsOf(rule);
+  const bool has_conditions = !conditions.conditions.empty();
+  const SymVarMap solved = proof::SolveEquations(conditions);
+  const std::vector<SymVarMap> small =
+      has_conditions ? proof::SmallSizes(conditions, solved) : std::vector<SymVarMap>();
+  if (has_conditions && small.empty()) {
+    result.reason = "no small sizes were found that meet its conditions";
+    return result;
+  }
   for (const proof::RuleTypes& types : proof::TypesOf(rule)) {
-    const auto sides = proof::Instantiate(rule, types);
+    const auto sides = proof::Instantiate(rule, types, solved);
     if (!sides) continue;
     ++result.num_types;
     std::string reason;
-    const auto laws = Prove(sides->first, sides->second, options, reason);
+    const auto laws = Prove(sides->first, sides->second, conditions, options, reason);
     if (laws && *laws <= allowed) {
       ++result.num_proved;
       result.laws = std::max(result.laws, *laws);
       continue;
     }
-    const Runs runs = num_runs < kMostRuns ? RunSides(sides->first, sides->second, info, options) : Runs();
+    const Runs runs = num_runs < kMostRuns ? RunSides(rule, types, small, *sides, info, options) : Runs();
     if (!runs.is_defined) {
       --result.num_types;
       continue;

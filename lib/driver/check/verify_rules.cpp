@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -61,6 +62,28 @@ class RuleReport {
   std::array<size_t, 3> counts_ = {};
 };
 
+// With the values of the names of the rule, if it is not proved.
+RuleProof Prove(const RuleText& rule, const SemanticCheckOptions& options) {
+  RuleProof proof = ProveRule(*rule.function, rule.name, rule.changes, options);
+  if (proof.answer != Answer::kProved && !rule.values.empty())
+    proof.types = fmt::format("{}{}{}", rule.values, proof.types.empty() ? "" : ", ", proof.types);
+  return proof;
+}
+
+bool IsSameRule(const RuleText& a, const RuleText& b) {
+  return !a.values.empty() && a.name == b.name && a.span == b.span;
+}
+
+// Adds the proof for other values: a rule is proved if it is for all of them.
+void AddValues(RuleProof proof, RuleProof& all) {
+  const bool is_first =
+      proof.answer == Answer::kRefuted || (proof.answer == Answer::kNotDecided && all.answer == Answer::kProved);
+  if (is_first) std::swap(proof, all);
+  all.num_proved += proof.num_proved;
+  all.num_types += proof.num_types;
+  all.laws = std::max(all.laws, proof.laws);
+}
+
 }  // namespace
 
 int VerifyRules(const VerifyRulesOptions& options) {
@@ -74,8 +97,15 @@ int VerifyRules(const VerifyRulesOptions& options) {
   for (const std::string& file : options.inputs) {
     const auto rules = ReadRuleTexts(file, reader, compiler.diagnostics());
     if (!rules) return ExitCode(ErrorCode::Parse);
-    for (const RuleText& rule : *rules) {
-      const RuleProof proof = ProveRule(*rule.function, rule.name, rule.changes, check);
+    for (size_t i = 0; i < rules->size(); ++i) {
+      const RuleText& rule = (*rules)[i];
+      RuleProof proof = Prove(rule, check);
+      // The same rule with other values of its names.
+      while (i + 1 < rules->size() && IsSameRule(rule, (*rules)[i + 1])) {
+        ++i;
+        if (proof.answer == Answer::kRefuted) continue;
+        AddValues(Prove((*rules)[i], check), proof);
+      }
       report.Add(file, rule, proof);
     }
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "iropt/arith/smt_solver.h"
 #include "iropt/op/op.h"
@@ -18,8 +19,9 @@ namespace {
 constexpr size_t kMostQueries = 24;
 constexpr size_t kMostTermsOfQuery = 400;
 
-// Of floats in their format, little else is known.
-bool IsConversion(const Term* term) {
+// Of floats in their format, little else than conversions and choices is known.
+bool IsForSolver(const Term* term) {
+  if (term->kind == TermKind::kSelect || term->kind == TermKind::kRead) return true;
   return term->kind == TermKind::kApply && (term->op == op::kAstype || term->op == op::kWhere);
 }
 
@@ -53,8 +55,16 @@ void Comparison::Note(const Term* a, const Term* b) {
 bool Comparison::IsEqual(const Term* a, const Term* b) {
   if (a == b) return true;
   if (const bool* known = known_.Find({a, b})) return *known;
-  bool is_equal = a->dtype == b->dtype && WithStack([&] { return IsEqualByParts(a, b); });
-  if (!is_equal && !a->is_closed() && !b->is_closed() && a->dtype == b->dtype) is_equal = AskSolver(a, b);
+  if (a->dtype != b->dtype) {
+    Note(a, b);
+    return false;
+  }
+  // Choices by index need all of their parts.
+  const bool is_choice = a->kind == TermKind::kSelect || b->kind == TermKind::kSelect;
+  bool is_equal = is_choice && AskSolver(a, b);
+  if (!is_equal) is_equal = WithStack([&] { return IsEqualByParts(a, b); });
+  if (!is_equal && is_choice) is_equal = WithStack([&] { return IsEqualByCases(a, b); });
+  if (!is_equal && !is_choice && !a->is_closed() && !b->is_closed() && a->dtype == b->dtype) is_equal = AskSolver(a, b);
   if (!is_equal) Note(a, b);
   known_[{a, b}] = is_equal;
   return is_equal;
@@ -72,6 +82,13 @@ bool Comparison::IsEqualByParts(const Term* a, const Term* b) {
   if (a->kind != b->kind || a->op != b->op || a->number != b->number || a->array != b->array || a->text != b->text ||
       a->args.size() != b->args.size() || !AttrEqual(a->attrs, b->attrs) || !AreIndicesEqual(a, b))
     return false;
+  const bool is_tensor = a->kind == TermKind::kLambda;
+  const auto is_empty = [&](const PrimExpr* dim) {
+    IndexSpace& indices = terms_.indices();
+    if (const int64_t* number = arith::AsInt(dim)) return *number <= 0;
+    return indices.Decide(indices.make().Binary(NodeKind::kLE, dim, indices.Int(0))) == true;
+  };
+  if (is_tensor && std::ranges::any_of(a->indices, is_empty)) return true;
   if (a->args.empty()) return !a->indices.empty();
   for (size_t i = 0; i < a->args.size(); ++i) {
     if (!IsEqual(a->args[i], b->args[i])) return false;
@@ -79,24 +96,62 @@ bool Comparison::IsEqualByParts(const Term* a, const Term* b) {
   return true;
 }
 
+const Term* Comparison::RepresentativeOf(const Term* tensor) {
+  if (tensor->kind != TermKind::kReduce && tensor->kind != TermKind::kResult) return tensor;
+  // A comparison may add others.
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const Term* other = tensors_[i];
+    if (other == tensor || (other->skeleton == tensor->skeleton && IsEqual(other, tensor))) return other;
+  }
+  tensors_.push_back(tensor);
+  return tensor;
+}
+
+bool Comparison::IsEqualByCases(const Term* a, const Term* b) {
+  const PrimExpr* condition = (a->kind == TermKind::kSelect ? a : b)->indices[0];
+  return std::ranges::all_of(std::array{true, false}, [&](bool holds) {
+    return IsEqual(terms_.Assuming(a, condition, holds), terms_.Assuming(b, condition, holds));
+  });
+}
+
+std::vector<const Term*> Comparison::ReadOnce(const Term* a, const Term* b) {
+  LookupSet<const Term*> seen;
+  std::vector<std::pair<const Term*, const Term*>> reads;  // by tensors
+  const auto visit = [&](const Term* term, auto& self) -> void {
+    if (term->is_closed() || !seen.insert(term)) return;
+    if (term->kind == TermKind::kRead) {
+      reads.emplace_back(RepresentativeOf(term->args[0]), term);
+      return;
+    }
+    for (const Term* arg : term->args) WithStack([&] { self(arg, self); });
+  };
+  visit(a, visit);
+  visit(b, visit);
+  std::vector<const Term*> single;
+  for (const auto& [tensor, read] : reads) {
+    const auto is_same = [&](const auto& entry) { return entry.first == tensor; };
+    if (std::ranges::count_if(reads, is_same) == 1) single.push_back(read);
+  }
+  return single;
+}
+
 bool Comparison::AskSolver(const Term* a, const Term* b) {
   if (solver_limit_ == 0 || num_queries_ >= kMostQueries) return false;
   const bool is_of_reals = terms_.laws().reals && terms_.laws().finite;
-  if (a->dtype.is_floating() && !is_of_reals && !IsConversion(a) && !IsConversion(b)) return false;
-  SmtWriter writer(terms_);
+  if (a->dtype.is_floating() && !is_of_reals && !IsForSolver(a) && !IsForSolver(b)) return false;
+  const std::vector<const Term*> single = ReadOnce(a, b);
+  const auto representative = [&](const Term* tensor) { return RepresentativeOf(tensor); };
+  SmtWriter writer(terms_, representative, single);
+  if (terms_.indices().has_conditions()) {
+    for (const Term* read : single) writer.Assume(read->indices);
+  }
   const std::string x = writer.Write(a);
   const std::string y = writer.Write(b);
   if (writer.num_terms() > kMostTermsOfQuery) return false;
   const Result<arith::SmtSolver>& solver = arith::SmtSolver::Get();
   if (!solver.ok()) return false;
   ++num_queries_;
-  bool is_equal = false;
-  solver->InSession([&](arith::SmtSolver::Eval eval) {
-    const std::string answer = eval(fmt::format("(set-option :rlimit {})\n{}(assert (not (= {} {})))\n(check-sat)\n",
-                                                solver_limit_, writer.script(), x, y));
-    is_equal = answer.starts_with("unsat");
-  });
-  return is_equal;
+  return solver->IsUnsatisfiable(fmt::format("{}(assert (not (= {} {})))\n", writer.script(), x, y), solver_limit_);
 }
 
 }  // namespace iropt::proof

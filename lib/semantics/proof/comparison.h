@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "semantics/proof/term_builder.h"
 
@@ -24,12 +25,19 @@ class Comparison {
  private:
   bool IsEqualByParts(const Term* a, const Term* b);
   bool AreIndicesEqual(const Term* a, const Term* b);
+  // For both values of the condition of a choice.
+  bool IsEqualByCases(const Term* a, const Term* b);
   bool AskSolver(const Term* a, const Term* b);
+  // Elements of tensors of which the terms read no other one: these may be any numbers.
+  std::vector<const Term*> ReadOnce(const Term* a, const Term* b);
+  // The first tensor that is known to be equal.
+  const Term* RepresentativeOf(const Term* tensor);
   void Note(const Term* a, const Term* b);
 
   TermBuilder& terms_;
   uint64_t solver_limit_;
   LookupMap<std::pair<const Term*, const Term*>, bool> known_;
+  std::vector<const Term*> tensors_;
   std::string difference_;
   size_t num_queries_ = 0;
 };

@@ -10,9 +10,11 @@
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/create.h"
 #include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/gather.h"
 #include "iropt/op/ops/nn.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/slice.h"
 #include "iropt/op/ops/statistical.h"
 
 namespace iropt::proof {
@@ -104,6 +106,48 @@ void AddEmptyReductions(const OpCall& call, TermBuilder& terms, std::vector<cons
   }
 }
 
+// A slice that is not within the axis, or not as long as what is written there.
+void AddScatter(const OpCall& call, TermBuilder& terms, std::vector<const Term*>& failures) {
+  IndexSpace& indices = terms.indices();
+  const arith::PrimBuilder& make = indices.make();
+  OpEncoder ops(terms);
+  const auto axis = NormalizeAxis(SliceScatterAttrs(call.attrs).axis(), static_cast<int64_t>(call.dims.size()));
+  const PrimExpr* begin = ops.IntegerOf(call.args[2]);
+  const PrimExpr* end = ops.IntegerOf(call.args[3]);
+  const PrimExpr* stride = ops.IntegerOf(call.args[4]);
+  const auto at = static_cast<size_t>(*axis);
+  const Dims& source = call.args[1].dims;
+  const auto is_in_order = [&](const PrimExpr* a, const PrimExpr* b) {
+    return indices.Decide(make.Binary(NodeKind::kLE, a, b)) == true;
+  };
+  bool fits = is_in_order(indices.Int(1), stride) && is_in_order(indices.Int(0), begin) && is_in_order(begin, end) &&
+              is_in_order(end, call.dims[at]);
+  for (size_t i = 0; fits && i < source.size(); ++i)
+    fits = indices.IsEqual(source[i], i == at ? make.CeilDiv(make.Sub(end, begin), stride) : call.dims[i]);
+  if (fits) return;
+  Dims sizes{begin, end, stride};
+  sizes.insert(sizes.end(), call.dims.begin(), call.dims.end());
+  sizes.insert(sizes.end(), source.begin(), source.end());
+  failures.push_back(Sizes(std::move(sizes), "scatter", terms));
+}
+
+// A stride that may be 0.
+void AddStrides(const OpCall& call, TermBuilder& terms, std::vector<const Term*>& failures) {
+  OpEncoder ops(terms);
+  IndexSpace& indices = terms.indices();
+  const auto add = [&](const PrimExpr* stride) {
+    if (stride && !arith::AsInt(stride) &&
+        indices.Decide(indices.make().Binary(NodeKind::kNE, stride, indices.Int(0))) != true)
+      failures.push_back(Sizes({stride}, "stride", terms));
+  };
+  if (call.op == op::kStridedSlice) {
+    if (call.args.size() < 5) return;
+    for (const Value& stride : call.args[4].fields) add(ops.IntegerOf(stride));
+    return;
+  }
+  for (size_t i = 0; i < call.args[0].dims.size(); ++i) add(ops.IntegerAt(call.args[3], i));
+}
+
 // A value that the dtype does not hold.
 void AddConversion(const OpCall& call, const Value& from, const Term* to, TermBuilder& terms,
                    std::vector<const Term*>& failures) {
@@ -158,6 +202,9 @@ std::vector<const Term*> FailuresOf(const OpCall& call, const Value& result, Ter
       if (!indices.IsEqual(from, to)) failures.push_back(Sizes({from, to}, "reshape", terms));
       break;
     }
+    case op::kSliceScatter: AddScatter(call, terms, failures); break;
+    case op::kStridedSlice:
+    case op::kDynamicStridedSlice: AddStrides(call, terms, failures); break;
     case op::kMax:
     case op::kMin: AddEmptyReductions(call, terms, failures); break;
     default: break;

@@ -22,6 +22,7 @@
 #include "iropt/op/ops/device.h"
 #include "iropt/op/ops/dropout.h"
 #include "iropt/op/ops/normalization.h"
+#include "iropt/op/ops/slice.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/stack.h"
 
@@ -117,7 +118,7 @@ const Term* FunctionEncoder::Text(std::string text) {
 
 const PrimExpr* FunctionEncoder::Dim(const PrimExpr* dim, Frame& frame) {
   if (!frame.sizes->empty()) dim = SubstituteSymVars(dim, *frame.sizes);
-  return indices_.Simplify(indices_.Wide(dim));
+  return indices_.Dimension(indices_.Wide(dim));
 }
 
 bool FunctionEncoder::ReadDims(const TensorType& type, Frame& frame, Dims& dims) {
@@ -447,7 +448,8 @@ Value FunctionEncoder::EncodeOpCall(const Call& call, const Op& op, Frame& frame
     const auto* tensor = As<TensorType>(call.type);
     if (tensor && ReadDims(*tensor, frame, known.dims)) known.dtype = tensor->dtype;
     const bool has_tensor_result = !known.dtype.is_void();
-    if (has_tensor_result || Is<TupleType>(call.type)) {
+    // The dimensions of a dynamic slice are not in its type.
+    if (has_tensor_result || Is<TupleType>(call.type) || op.id == op::kDynamicStridedSlice) {
       if (auto value = ops_.Encode(known)) {
         for (const Term* failure : FailuresOf(known, *value, terms_)) failures_.Add(failure);
         return *std::move(value);

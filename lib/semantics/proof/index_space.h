@@ -10,14 +10,23 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/arith/smt_script.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/support/lookup.h"
 #include "semantics/proof/terms.h"
 
 namespace iropt::proof {
 
+// Conditions that hold for the sizes, and how much Z3 may work for one question about indices; 0: it is not asked.
+struct Assumptions {
+  std::vector<const PrimExpr*> conditions = {};
+  uint64_t solver_limit = 0;
+};
+
 class IndexSpace {
  public:
+  explicit IndexSpace(Assumptions assumptions = {});
+
   struct Place {
     bool is_reduction;
     size_t number;
@@ -37,11 +46,16 @@ class IndexSpace {
 
   // The normal form.
   const PrimExpr* Simplify(const PrimExpr* expr);
+  // The same expression for equal dimensions.
+  const PrimExpr* Dimension(const PrimExpr* dim);
   const PrimExpr* Substitute(const PrimExpr* expr, const SymVarMap& map);
   bool UsesReduction(const PrimExpr* expr) { return !VarsOf(expr).empty() && Flags(expr); }
   // The variables of indices and reductions in the expression, in the order of their first use.
   const std::vector<const PrimExpr*>& VarsOf(const PrimExpr* expr);
   bool IsEqual(const PrimExpr* a, const PrimExpr* b);
+  // Asserts what is assumed, and the ranges of the variables in an expression.
+  void Assume(const PrimExpr* expr, arith::SmtScript& script);
+  bool has_conditions() const { return !assumptions_.conditions.empty(); }
   // Nothing if it is not known whether the condition holds.
   std::optional<bool> Decide(const PrimExpr* condition);
 
@@ -52,13 +66,21 @@ class IndexSpace {
  private:
   const PrimExpr* Get(bool is_reduction, size_t dimension, const PrimExpr* extent);
   bool Flags(const PrimExpr* expr);
+  // Returns whether Z3 proves the condition.
+  bool Proves(const PrimExpr* condition);
+  // Chooses between the operands of minima, maxima and selections that are assumed to have an order.
+  const PrimExpr* Resolve(const PrimExpr* expr);
 
+  const Assumptions assumptions_;
   arith::PrimBuilder make_;
   arith::Analyzer analyzer_;
+  std::optional<arith::Analyzer::Constraint> constraint_;
   std::map<std::tuple<bool, size_t, const PrimExpr*>, const tir::Var*> vars_;
   LookupMap<const PrimExpr*, Place> places_;
   LookupMap<const PrimExpr*, const PrimExpr*> simplified_;
   LookupMap<const PrimExpr*, std::vector<const PrimExpr*>> vars_of_;
+  LookupMap<const PrimExpr*, bool> proved_;
+  std::vector<const PrimExpr*> dimensions_;
 };
 
 }  // namespace iropt::proof

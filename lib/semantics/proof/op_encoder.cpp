@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "iropt/infer/axes.h"
-#include "iropt/infer/slice.h"
 #include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/axes.h"
@@ -14,6 +13,8 @@
 #include "iropt/op/ops/convolution.h"
 #include "iropt/op/ops/create.h"
 #include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/gather.h"
+#include "iropt/op/ops/linear_algebra.h"
 #include "iropt/op/ops/matmul.h"
 #include "iropt/op/ops/nn.h"
 #include "iropt/op/ops/normalization.h"
@@ -22,6 +23,7 @@
 #include "iropt/op/ops/reorder.h"
 #include "iropt/op/ops/repeat.h"
 #include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/shape.h"
 #include "iropt/op/ops/slice.h"
 #include "iropt/op/ops/softmax.h"
 #include "iropt/op/ops/statistical.h"
@@ -29,20 +31,10 @@
 
 namespace iropt::proof {
 
-namespace {
-
-// An integer of the host; null if the value is another one.
-const PrimExpr* IntegerOf(const Value& value, const IndexSpace& indices) {
-  if (value.kind != Value::Kind::kScalar || !value.dtype().is_integer()) return nullptr;
-  if (value.term->kind == TermKind::kNumber) return indices.Int(value.term->number);
-  return value.term->kind == TermKind::kIndex ? indices.Wide(value.term->indices[0]) : nullptr;
-}
-
-}  // namespace
-
 std::optional<Value> OpEncoder::Encode(const OpCall& call) {
   if (call.op == op::kSplit) return Split(call);
   if (call.op == op::kNnBatchNorm) return BatchNorm(call);
+  if (call.op == op::kDynamicStridedSlice) return DynamicStridedSlice(call);
   if (call.dtype.is_void()) return std::nullopt;
   switch (call.op) {
     case op::kFull:
@@ -60,6 +52,10 @@ std::optional<Value> OpEncoder::Encode(const OpCall& call) {
     case op::kBroadcastTo: return BroadcastTo(call);
     case op::kConcat: return Concat(call);
     case op::kStridedSlice: return StridedSlice(call);
+    case op::kSliceScatter: return SliceScatter(call);
+    case op::kShapeToTensor: return ShapeToTensor(call);
+    case op::kArange: return Arange(call);
+    case op::kEinsum: return Einsum(call);
     case op::kFlip: return Flip(call);
     case op::kRepeat: return Repeat(call);
     case op::kTile: return Tile(call);
@@ -272,32 +268,6 @@ std::optional<Value> OpEncoder::Split(const OpCall& call) {
     result.fields.push_back(Simplified(x, places, dims));
   }
   return result;
-}
-
-std::optional<Value> OpEncoder::StridedSlice(const OpCall& call) {
-  const Value& x = call.args[0];
-  if (!x.is_tensor() || call.args.size() < 4) return std::nullopt;
-  const bool assume_inbound = StridedSliceAttrs(call.attrs).assume_inbound();
-  Dims places = Places(call.dims);
-  for (size_t i = 0; i < call.args[1].fields.size(); ++i) {
-    const auto number = [&](size_t arg) -> const PrimExpr* {
-      if (arg >= call.args.size()) return indices_.Int(1);
-      return i < call.args[arg].fields.size() ? IntegerOf(call.args[arg].fields[i], indices_) : nullptr;
-    };
-    const PrimExpr* axis_number = number(1);
-    const int64_t* axis = axis_number ? arith::AsInt(axis_number) : nullptr;
-    const bool has_strides = call.args.size() > 4 && !call.args[4].fields.empty();
-    const PrimExpr* begin = number(2);
-    const PrimExpr* end = number(3);
-    const PrimExpr* stride = has_strides ? number(4) : indices_.Int(1);
-    if (!axis || !begin || !end || !stride || !arith::AsInt(stride)) return std::nullopt;
-    const auto normal = NormalizeAxis(*axis, static_cast<int64_t>(x.dims.size()));
-    if (!normal.ok()) return std::nullopt;
-    const auto at = static_cast<size_t>(*normal);
-    const SymbolicSliceRange range = RangeOfSlice(begin, end, stride, x.dims[at], assume_inbound);
-    places[at] = Add(range.first, Mul(places[at], stride));
-  }
-  return Simplified(x, places, call.dims);
 }
 
 std::optional<Value> OpEncoder::Flip(const OpCall& call) {

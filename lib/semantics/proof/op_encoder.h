@@ -33,6 +33,10 @@ class OpEncoder {
   }
   // The indices of an element of a tensor of these dimensions.
   Dims Places(const Dims& dims);
+  // An integer of the host; null if the value is another one.
+  const PrimExpr* IntegerOf(const Value& value);
+  // The integer that is an element of a tensor of one axis; null if it is not known.
+  const PrimExpr* IntegerAt(const Value& tensor, size_t place);
   // An operand that is a number of the host, or a tensor that is broadcast; null if it is not known whether it is.
   const Term* Operand(const Value& operand, const Dims& dims);
 
@@ -47,12 +51,17 @@ class OpEncoder {
   Result Concat(const OpCall& call);
   Result Split(const OpCall& call);
   Result StridedSlice(const OpCall& call);
+  Result DynamicStridedSlice(const OpCall& call);
+  Result SliceScatter(const OpCall& call);
+  Result ShapeToTensor(const OpCall& call);
+  Result Arange(const OpCall& call);
   Result Flip(const OpCall& call);
   Result Repeat(const OpCall& call);
   Result Tile(const OpCall& call);
   Result Pad(const OpCall& call);
   Result Reduction(const OpCall& call);
   Result Matmul(const OpCall& call);
+  Result Einsum(const OpCall& call);
   Result Conv(const OpCall& call);
   Result Pool(const OpCall& call);
   Result BatchNorm(const OpCall& call);
@@ -62,8 +71,6 @@ class OpEncoder {
   // The element of an operand that is broadcast to these dimensions; null if it is not known whether it is.
   const Term* Broadcast(const Value& operand, const Dims& dims);
   const Term* At(const Value& tensor, const Dims& places) { return terms_.At(tensor.term, tensor.dims, places); }
-  // A product of elements that is summed in this dtype.
-  const Term* Product(const Term* a, const Term* b, DataType dtype);
   // 0 <= index < extent.
   const PrimExpr* IsWithin(const PrimExpr* index, const PrimExpr* extent);
   const PrimExpr* And(const PrimExpr* a, const PrimExpr* b);

@@ -73,7 +73,8 @@ Proof ProveFunctions(const Module& before, const Function& a, const Module& afte
                      const ParamNumbers& params, const ProverOptions& options) {
   SymVarMap sizes;
   if (!HaveSameParams(a, b, params, sizes)) return {.reason = "its parameters have other types"};
-  TermBuilder terms({.reals = options.reals, .finite = options.finite});
+  TermBuilder terms({.reals = options.reals, .finite = options.finite},
+                    {options.conditions, options.solves_indices ? options.solver_limit : 0});
   FunctionNames names;
   const FunctionEncoder::Outcome left =
       FunctionEncoder(before, terms, names, options.mode).Encode(a, SymVarMap(), {params.before, params.constants});

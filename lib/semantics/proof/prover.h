@@ -18,6 +18,9 @@ struct ProverOptions {
   bool finite = false;
   uint64_t solver_limit = 2'000'000;  // for one question to Z3, in its units
   NetworkMode mode = NetworkMode::Auto;
+  // Of the sizes of a rule, and whether Z3 decides questions about indices, too.
+  std::vector<const PrimExpr*> conditions = {};
+  bool solves_indices = false;
 };
 
 struct Proof {

@@ -43,7 +43,7 @@ std::string SmtWriter::Sort(DataType dtype) {
   if (dtype.is_integer()) return fmt::format("(_ BitVec {})", dtype.bits);
   if (IsReal(dtype)) return "Real";
   if (const std::string format = FormatOf(dtype); !format.empty()) return fmt::format("(_ FloatingPoint {})", format);
-  std::string name = "sort_" + dtype.ToString();
+  std::string name = "psort_" + dtype.ToString();
   if (std::ranges::find(sorts_, name) == sorts_.end()) {
     sorts_.push_back(name);
     fmt::format_to(std::back_inserter(script_), "(declare-sort {} 0)\n", name);
@@ -55,7 +55,7 @@ std::string SmtWriter::Unknown(DataType dtype, const void* key) {
   std::string& name = unknown_[key];
   if (name.empty()) {
     const std::string sort = Sort(dtype);
-    name = fmt::format("u{}", unknown_.size());
+    name = fmt::format("pu{}", unknown_.size());
     fmt::format_to(std::back_inserter(script_), "(declare-fun {} () {})\n", name, sort);
   }
   return name;
@@ -82,7 +82,7 @@ std::string SmtWriter::Write(const Term* term) {
   std::string text = WithStack([&] { return Form(term); });
   if (text.starts_with('(') && !text.starts_with("(_")) {
     const std::string sort = Sort(term->dtype);
-    const std::string name = fmt::format("e{}", names_.size());
+    const std::string name = fmt::format("pe{}", names_.size());
     fmt::format_to(std::back_inserter(script_), "(define-fun {} () {} {})\n", name, sort, text);
     text = name;
   }
@@ -94,13 +94,35 @@ std::string SmtWriter::Form(const Term* term) {
   switch (term->kind) {
     case TermKind::kNumber: return Number(term);
     case TermKind::kSelect: {
-      const std::string condition = Unknown(DataType::Bool(), term->indices[0]);
+      const std::string condition = WriteIndex(term->indices[0]);
       return Choose(condition, Write(term->args[0]), Write(term->args[1]));
     }
+    case TermKind::kRead: return numbers_.contains(term) ? Unknown(term->dtype, term) : Read(term);
     // That an operator fails is not its value.
     case TermKind::kApply: return term->text.empty() ? Apply(term) : Unknown(term->dtype, term);
     default: return Unknown(term->dtype, term);
   }
+}
+
+std::string SmtWriter::WriteIndex(const PrimExpr* index) {
+  // What is assumed is asserted for the variables of an index once.
+  if (assumed_.insert(index)) terms_.indices().Assume(index, indices_);
+  return indices_.Write(index);
+}
+
+std::string SmtWriter::Read(const Term* term) {
+  std::string& tensor = tensors_[representative_(term->args[0])];
+  if (tensor.empty()) {
+    const std::string sort = Sort(term->dtype);
+    std::string sorts;
+    for (size_t i = 0; i < term->indices.size(); ++i) sorts += "Int ";
+    tensor = fmt::format("pt{}", tensors_.size());
+    fmt::format_to(std::back_inserter(script_), "(declare-fun {} ({}) {})\n", tensor, sorts, sort);
+  }
+  if (term->indices.empty()) return tensor;
+  std::string text = "(" + tensor;
+  for (const PrimExpr* index : term->indices) text += " " + WriteIndex(index);
+  return text + ")";
 }
 
 std::string SmtWriter::Function(const Term* term, const std::vector<std::string>& args) {
@@ -114,7 +136,7 @@ std::string SmtWriter::Function(const Term* term, const std::vector<std::string>
   }
   auto found = std::ranges::find(functions_, key, [](const auto& entry) { return entry.first; });
   if (found == functions_.end()) {
-    const std::string name = fmt::format("f{}", functions_.size());
+    const std::string name = fmt::format("pf{}", functions_.size());
     fmt::format_to(std::back_inserter(script_), "(declare-fun {} ({}) {})\n", name, sorts, Sort(term->dtype));
     functions_.emplace_back(key, name);
     found = std::prev(functions_.end());
@@ -191,6 +213,12 @@ std::string SmtWriter::Integers(const Term* term, const std::vector<std::string>
     case op::kBitwiseOr: return Fold("bvor", args);
     case op::kBitwiseXor: return Fold("bvxor", args);
     case op::kBitwiseNot: return fmt::format("(bvnot {})", args[0]);
+    // Where these fail does not matter.
+    case op::kDivide: return fmt::format("({} {} {})", has_sign ? "bvsdiv" : "bvudiv", args[0], args[1]);
+    case op::kMod: return fmt::format("({} {} {})", has_sign ? "bvsrem" : "bvurem", args[0], args[1]);
+    case op::kFloorMod: return fmt::format("({} {} {})", has_sign ? "bvsmod" : "bvurem", args[0], args[1]);
+    case op::kLeftShift: return fmt::format("(bvshl {} {})", args[0], args[1]);
+    case op::kRightShift: return fmt::format("({} {} {})", has_sign ? "bvashr" : "bvlshr", args[0], args[1]);
     case op::kMaximum: return Choose(fmt::format("({} {} {})", less, args[1], args[0]), args[0], args[1]);
     case op::kMinimum: return Choose(fmt::format("({} {} {})", less, args[0], args[1]), args[0], args[1]);
     case op::kAbs: return Choose(is_negative, fmt::format("(bvneg {})", args[0]), args[0]);

@@ -1,21 +1,35 @@
 // Elements in the language SMT-LIB: integers as bit vectors, which wrap around as they do, floats as real numbers or in
-// their format. Of operations on the latter, only conversions are known.
+// their format. Of operations on the latter, only conversions are known. Tensors are functions of their indices, which
+// are integers of mathematics.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "iropt/arith/smt_script.h"
+#include "iropt/support/function_ref.h"
 #include "semantics/proof/term_builder.h"
 
 namespace iropt::proof {
 
 class SmtWriter {
  public:
-  explicit SmtWriter(TermBuilder& terms) : terms_(terms) {}
+  // One tensor for all that are known to be equal.
+  using Representative = FunctionRef<const Term*(const Term*)>;
 
+  // Of `numbers`, it does not matter where they are read.
+  SmtWriter(TermBuilder& terms, Representative representative, const std::vector<const Term*>& numbers)
+      : terms_(terms), representative_(representative) {
+    numbers_.InsertAll(numbers);
+  }
+
+  // Asserts what is known of the variables in indices.
+  void Assume(const Dims& indices) {
+    for (const PrimExpr* index : indices) WriteIndex(index);
+  }
   // The name of the element; its definition is part of the script.
   std::string Write(const Term* term);
-  const std::string& script() const { return script_; }
+  std::string script() const { return indices_.text() + script_; }
   size_t num_terms() const { return names_.size(); }
 
  private:
@@ -31,14 +45,21 @@ class SmtWriter {
   // An integer between two numbers.
   std::string Clip(const Term* term, const std::string& x);
   std::string Number(const Term* term);
+  std::string Read(const Term* term);
+  std::string WriteIndex(const PrimExpr* index);
   // A value of its own.
   std::string Unknown(DataType dtype, const void* key);
   std::string Function(const Term* term, const std::vector<std::string>& args);
 
   TermBuilder& terms_;
+  Representative representative_;
+  LookupSet<const Term*> numbers_;
+  arith::SmtScript indices_;
   std::string script_;
   LookupMap<const Term*, std::string> names_;
   LookupMap<const void*, std::string> unknown_;
+  LookupMap<const Term*, std::string> tensors_;
+  LookupSet<const PrimExpr*> assumed_;
   std::vector<std::pair<std::string, std::string>> functions_;
   std::vector<std::string> sorts_;
 };

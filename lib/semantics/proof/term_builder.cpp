@@ -190,25 +190,36 @@ const Term* TermBuilder::SubstituteIn(const Term* term, const SymVarMap& map,
   for (const PrimExpr* index : term->indices) indices.push_back(indices_.Substitute(index, map));
   std::vector<const Term*> args;
   for (const Term* arg : term->args) args.push_back(WithStack([&] { return SubstituteIn(arg, map, done); }));
-  const Term* result = term;
-  if (indices != term->indices || args != term->args) {
-    switch (term->kind) {
-      case TermKind::kIndex: result = Index(indices[0]); break;
-      case TermKind::kRead: result = Read(args[0], std::move(indices)); break;
-      case TermKind::kSelect: result = Select(indices[0], args[0], args[1]); break;
-      default:
-        if (term->text.empty()) {
-          result = Apply(term->op, term->attrs, std::move(args), term->dtype);
-        } else {
-          Term other = *term;
-          other.args = std::move(args);
-          result = Keep(std::move(other));
-        }
-        break;
-    }
+  return done[term] = Rebuild(term, std::move(indices), std::move(args));
+}
+
+const Term* TermBuilder::Rebuild(const Term* term, Dims indices, std::vector<const Term*> args) {
+  if (indices == term->indices && args == term->args) return term;
+  switch (term->kind) {
+    case TermKind::kIndex: return Index(indices[0]);
+    case TermKind::kRead: return Read(args[0], std::move(indices));
+    case TermKind::kSelect: return Select(indices[0], args[0], args[1]);
+    default: break;
   }
-  done[term] = result;
-  return result;
+  if (term->text.empty()) return Apply(term->op, term->attrs, std::move(args), term->dtype);
+  Term other = *term;
+  other.args = std::move(args);
+  return Keep(std::move(other));
+}
+
+const Term* TermBuilder::Assuming(const Term* body, const PrimExpr* condition, bool holds) {
+  LookupMap<const Term*, const Term*> done;
+  const auto visit = [&](const Term* term, auto& self) -> const Term* {
+    if (term->is_closed() || term->args.empty() || is_full()) return term;
+    if (const Term* const* known = done.Find(term)) return *known;
+    const auto visit_arg = [&](const Term* arg) { return WithStack([&] { return self(arg, self); }); };
+    if (term->kind == TermKind::kSelect && term->indices[0] == condition)
+      return done[term] = visit_arg(term->args[holds ? 0 : 1]);
+    std::vector<const Term*> args;
+    for (const Term* arg : term->args) args.push_back(visit_arg(arg));
+    return done[term] = Rebuild(term, term->indices, std::move(args));
+  };
+  return visit(body, visit);
 }
 
 void TermBuilder::VarsInOrder(const Term* term, LookupSet<const Term*>& seen, std::vector<const PrimExpr*>& vars) {
@@ -229,6 +240,10 @@ const Term* TermBuilder::Reduce(OpId op, const Dims& reduced, const Term* body) 
     const Term* share = count > 0 ? Number(body->dtype, 1 / count) : nullptr;
     if (share) return Apply(op::kMultiply, nullptr, {share, Reduce(op::kSum, reduced, body)}, body->dtype);
   }
+  const bool is_empty = std::ranges::any_of(reduced, [](const PrimExpr* extent) { return arith::IsInt(extent, 0); });
+  const Term* of_nothing =
+      is_empty && (op == op::kSum || op == op::kProd) ? Number(body->dtype, op == op::kSum ? 0.0 : 1.0) : nullptr;
+  if (of_nothing) return of_nothing;
   if (const Term* other = RearrangeReduction(op, reduced, body)) return other;
   if (op == op::kSum) {
     if (const Term* factored = FactorSum(reduced, body)) return factored;

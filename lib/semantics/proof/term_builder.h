@@ -32,7 +32,8 @@ struct Laws {
 
 class TermBuilder {
  public:
-  explicit TermBuilder(const Laws& laws) : laws_(laws) {}
+  explicit TermBuilder(const Laws& laws, Assumptions assumptions = {})
+      : laws_(laws), indices_(std::move(assumptions)) {}
 
   IndexSpace& indices() { return indices_; }
   TermStore& store() { return store_; }
@@ -59,6 +60,11 @@ class TermBuilder {
   // The element with other values of its variables, by the dimensions of its tensor.
   const Term* At(const Term* body, const Dims& dims, const Dims& values);
   const Term* Substitute(const Term* body, const SymVarMap& map);
+  // The element where choices by this condition are made.
+  const Term* Assuming(const Term* body, const PrimExpr* condition, bool holds);
+
+  // Adds the variables in the term, in the order of their first use.
+  void VarsInOrder(const Term* term, LookupSet<const Term*>& seen, std::vector<const PrimExpr*>& vars);
 
   // Returns whether the term is a number, or an element of a constant whose indices are variables: then sums and
   // products of such are computed.
@@ -77,14 +83,12 @@ class TermBuilder {
 
  private:
   const Term* SubstituteIn(const Term* term, const SymVarMap& map, LookupMap<const Term*, const Term*>& done);
+  // The same operator on other parts.
+  const Term* Rebuild(const Term* term, Dims indices, std::vector<const Term*> args);
   const Term* Fold(OpId op, const Attr* attrs, const std::vector<const Term*>& args, DataType dtype);
   // Null if no law applies.
   const Term* ApplyLaws(OpId op, const std::vector<const Term*>& args, DataType dtype);
   const Term* FloatLaws(OpId op, const std::vector<const Term*>& args, DataType dtype);
-  const Term* CastLaws(const Term* x, DataType dtype);
-  // In the ring of integers modulo 2^n, or of reals.
-  const Term* RingLaws(OpId op, const std::vector<const Term*>& args, DataType dtype);
-  const Term* HoistSelect(OpId op, const std::vector<const Term*>& args, DataType dtype);
   const Term* OfConstant(const std::shared_ptr<const NDArray>& array, Dims indices);
   // The element of the constant as one of a constant with these variables; null if it is one, or the indices are
   // others.
@@ -94,9 +98,9 @@ class TermBuilder {
   const Term* RearrangeReduction(OpId op, const Dims& reduced, const Term* body);
   // A reduction of one element: a sum begins at 0, whose sign is positive.
   const Term* OfOneElement(OpId op, const Term* body);
-  // Moves what does not depend on the variables of a sum out of it; null if nothing does.
+  // Moves what does not depend on the variables of a sum out of it, sums in it to the front, and makes sums over
+  // variables that are not used together a product; null if nothing changes.
   const Term* FactorSum(const Dims& reduced, const Term* body);
-  void VarsInOrder(const Term* term, LookupSet<const Term*>& seen, std::vector<const PrimExpr*>& vars);
   bool UsesReduction(const Term& term);
   const Term* Keep(Term term);
 

@@ -1,6 +1,7 @@
 // The laws by which terms get a normal form. Without Laws::reals, they hold for every float, and signed zeros.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "iropt/ir/tir/visitor.h"
@@ -8,6 +9,7 @@
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/exponential.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/roots.h"
 #include "iropt/op/ops/statistical.h"
@@ -82,17 +84,23 @@ struct Bound {
   size_t place;
   int64_t value;
 };
+struct SizeBound {
+  size_t place;
+  const PrimExpr* value;
+};
 
-// A number below which the variable of a reduction chooses the first of two elements.
-std::optional<Bound> FindBound(const Term* term, const IndexSpace& indices, LookupSet<const Term*>& seen) {
+// A size within the extent below which the variable of a reduction chooses the first of two elements.
+std::optional<SizeBound> FindBound(const Term* term, IndexSpace& indices, LookupSet<const Term*>& seen) {
   if (!term->uses_reduction || !seen.insert(term)) return std::nullopt;
   if (term->kind == TermKind::kSelect) {
     const auto* less = As<tir::BinaryExpr>(term->indices[0]);
-    const IndexSpace::Place* place = less ? indices.PlaceOf(less->a) : nullptr;
-    if (place && place->is_reduction && less->kind == NodeKind::kLT) {
-      const int64_t* value = arith::AsInt(less->b);
-      const int64_t* extent = arith::AsInt(place->extent);
-      if (value && extent && *value > 0 && *value < *extent) return Bound{place->number, *value};
+    const IndexSpace::Place* place = less && less->kind == NodeKind::kLT ? indices.PlaceOf(less->a) : nullptr;
+    const bool is_size = place && place->is_reduction && indices.VarsOf(less->b).empty();
+    if (is_size && less->b != place->extent && !arith::IsInt(less->b, 0)) {
+      const arith::PrimBuilder& make = indices.make();
+      if (indices.Decide(make.Binary(NodeKind::kLE, less->b, place->extent)) == true &&
+          indices.Decide(make.Binary(NodeKind::kLE, indices.Int(0), less->b)) == true)
+        return SizeBound{place->number, less->b};
     }
   }
   for (const Term* arg : term->args) {
@@ -164,6 +172,44 @@ const Term* SplitVariable(OpId op, const Dims& reduced, const Term* body, bool i
   return terms.Reduce(op, all, terms.Substitute(body, map));
 }
 
+// A divisor in a remainder of the variable of a reduction.
+std::optional<Bound> FindRemainder(const PrimExpr* condition, const IndexSpace& indices) {
+  constexpr int64_t kMostDivisor = 16;
+  std::optional<Bound> found;
+  tir::PostOrderVisit(condition, [&](const Node* node) {
+    if (node->kind != NodeKind::kFloorMod) return;
+    const auto* remainder = static_cast<const tir::BinaryExpr*>(node);
+    const IndexSpace::Place* place = indices.PlaceOf(remainder->a);
+    const int64_t* divisor = arith::AsInt(remainder->b);
+    if (place && place->is_reduction && divisor && *divisor > 1 && *divisor <= kMostDivisor)
+      found = Bound{place->number, *divisor};
+  });
+  return found;
+}
+
+// The sum at multiples of a number, if the body is 0 everywhere else; null otherwise.
+const Term* SumOfMultiples(const Dims& reduced, const Term* body, TermBuilder& terms) {
+  IndexSpace& indices = terms.indices();
+  if (!terms.laws().AreRing(body->dtype) || body->kind != TermKind::kSelect || terms.ValueOf(body->args[1]) != 0.0)
+    return nullptr;
+  const std::optional<Bound> found = FindRemainder(body->indices[0], indices);
+  if (!found) return nullptr;
+  const arith::PrimBuilder& make = indices.make();
+  const PrimExpr* extent = reduced[found->place];
+  if (arith::IsInt(extent, 1)) return nullptr;
+  Dims dims = reduced;
+  dims[found->place] = indices.Dimension(make.CeilDiv(extent, indices.Int(found->value)));
+  const PrimExpr* multiple = make.Mul(indices.Reduction(found->place, dims[found->place]), indices.Int(found->value));
+  const auto* var = To<tir::Var>(indices.Reduction(found->place, extent));
+  SymVarMap map;
+  for (int64_t rest = 1; rest < found->value; ++rest) {
+    map.Set(var, make.Add(multiple, indices.Int(rest)));
+    if (indices.Decide(indices.Substitute(body->indices[0], map)) != false) return nullptr;
+  }
+  map.Set(var, multiple);
+  return terms.Reduce(op::kSum, dims, terms.Substitute(body, map));
+}
+
 // The reduction of a range and of the rest, if the body is a choice between them; null otherwise.
 const Term* SplitRange(OpId op, const Dims& reduced, const Term* body, TermBuilder& terms) {
   IndexSpace& indices = terms.indices();
@@ -173,53 +219,132 @@ const Term* SplitRange(OpId op, const Dims& reduced, const Term* body, TermBuild
   if (!is_exact && !is_real) return nullptr;
   LookupSet<const Term*> seen;
   const auto bound = FindBound(body, indices, seen);
-  if (!bound) return nullptr;
+  // The greatest element of a part that may be empty is not known.
+  const bool has_parts = bound && arith::AsInt(bound->value) && arith::AsInt(reduced[bound->place]);
+  if (!bound || (!has_parts && op != op::kSum)) return nullptr;
   const size_t at = bound->place;
   const PrimExpr* var = indices.Reduction(at, reduced[at]);
   const Term* parts[2];
   for (const bool is_first : {true, false}) {
     Dims dims = reduced;
-    dims[at] = indices.Int(is_first ? bound->value : *arith::AsInt(reduced[at]) - bound->value);
+    dims[at] =
+        is_first ? indices.Dimension(bound->value) : indices.Dimension(indices.make().Sub(reduced[at], bound->value));
     const PrimExpr* index = indices.Reduction(at, dims[at]);
     SymVarMap map;
-    map.Set(To<tir::Var>(var), is_first ? index : indices.make().Add(index, indices.Int(bound->value)));
+    map.Set(To<tir::Var>(var), is_first ? index : indices.make().Add(index, bound->value));
     parts[is_first ? 0 : 1] = terms.Reduce(op, dims, terms.Substitute(body, map));
   }
   const OpId both = op == op::kSum ? op::kAdd : op == op::kMax ? op::kMaximum : op::kMinimum;
   return terms.Apply(both, nullptr, {parts[0], parts[1]}, body->dtype);
 }
 
-}  // namespace
-
-const Term* TermBuilder::CastLaws(const Term* x, DataType dtype) {
+const Term* CastLaws(const Term* x, DataType dtype, TermBuilder& terms) {
   if (x->dtype == dtype) return x;
   if (!IsApply(x, op::kAstype)) return nullptr;
   const Term* inner = x->args[0];
   // What the first conversion keeps, the second one sees.
-  if (Holds(x->dtype, inner->dtype)) return inner->dtype == dtype ? inner : Cast(inner, dtype);
+  if (Holds(x->dtype, inner->dtype)) return inner->dtype == dtype ? inner : terms.Cast(inner, dtype);
   return nullptr;
 }
 
-const Term* TermBuilder::RingLaws(OpId op, const std::vector<const Term*>& args, DataType dtype) {
-  if (op == op::kSquare) return RingLaws(op::kMultiply, {args[0], args[0]}, dtype);
+const Term* RingLaws(OpId op, const std::vector<const Term*>& args, DataType dtype, TermBuilder& terms) {
+  if (op == op::kSquare) return RingLaws(op::kMultiply, {args[0], args[0]}, dtype, terms);
   if (!IsRing(op)) return nullptr;
-  const auto polynomial = Polynomial::OfCall(op, args, dtype, *this);
+  const auto polynomial = Polynomial::OfCall(op, args, dtype, terms);
   if (!polynomial) return nullptr;
-  return polynomial->ToTerm(*this);
+  return polynomial->ToTerm(terms);
 }
 
-const Term* TermBuilder::HoistSelect(OpId op, const std::vector<const Term*>& args, DataType dtype) {
+const Term* IndexLaws(OpId op, const std::vector<const Term*>& args, DataType dtype, TermBuilder& terms) {
+  constexpr int64_t kMostNumber = int64_t{1} << 32;
+  if (args.size() != 2 || dtype != DataType::Int(64)) return nullptr;
+  const auto value_of = [&](const Term* term) -> const PrimExpr* {
+    if (term->dtype != dtype) return nullptr;
+    if (term->kind == TermKind::kIndex) return term->indices[0];
+    const bool is_small = term->kind == TermKind::kNumber && std::abs(term->number) < kMostNumber;
+    return is_small ? terms.indices().Int(term->number) : nullptr;
+  };
+  const PrimExpr* a = value_of(args[0]);
+  const PrimExpr* b = value_of(args[1]);
+  if (!a || !b) return nullptr;
+  const arith::PrimBuilder& make = terms.indices().make();
+  if (op == op::kAdd) return terms.Index(make.Add(a, b));
+  if (op == op::kSubtract) return terms.Index(make.Sub(a, b));
+  if (op != op::kMod && op != op::kFloorMod) return nullptr;
+  const PrimExpr* zero = terms.indices().Int(0);
+  if (terms.indices().Decide(make.Binary(NodeKind::kGT, b, zero)) != true) return nullptr;
+  const bool truncates = op == op::kMod && terms.indices().Decide(make.Binary(NodeKind::kGE, a, zero)) != true;
+  if (truncates) return terms.Index(make.TruncMod(a, b));
+  // The divisor itself leaves no remainder.
+  const auto* sum = As<tir::BinaryExpr>(a);
+  if (sum && sum->kind == NodeKind::kAdd && sum->b == b) a = sum->a;
+  if (sum && sum->kind == NodeKind::kAdd && sum->a == b) a = sum->b;
+  return terms.Index(make.FloorMod(a, b));
+}
+
+// A NaN is not equal to itself.
+const Term* CompareLaws(OpId op, const std::vector<const Term*>& args, TermBuilder& terms) {
+  if (args.size() != 2 || args[0] != args[1]) return nullptr;
+  const DataType dtype = args[0]->dtype;
+  const bool is_finite = dtype.is_integer() || (terms.laws().reals && terms.laws().finite);
+  switch (op) {
+    case op::kLess:
+    case op::kGreater: return terms.Number(DataType::Bool(), int64_t{0});
+    case op::kNotEqual: return is_finite ? terms.Number(DataType::Bool(), int64_t{0}) : nullptr;
+    case op::kEqual:
+    case op::kLessEqual:
+    case op::kGreaterEqual: return is_finite ? terms.Number(DataType::Bool(), int64_t{1}) : nullptr;
+    default: return nullptr;
+  }
+}
+
+const Term* FiniteLaws(OpId op, const std::vector<const Term*>& args, DataType dtype, TermBuilder& terms) {
+  const auto inverse_of = [&](const Term* x) {
+    return terms.Apply(op::kDivide, nullptr, {terms.Number(dtype, 1.0), x}, dtype);
+  };
+  if (op == op::kDivide && args[0] == terms.Number(dtype, 1.0)) {
+    const Term* x = args[1];
+    if (IsApply(x, op::kDivide) && x->args[0] == args[0]) return x->args[1];
+    if (!IsApply(x, op::kMultiply)) return nullptr;
+    std::vector<const Term*> inverses;
+    for (const Term* factor : x->args) inverses.push_back(inverse_of(factor));
+    return terms.Apply(op::kMultiply, nullptr, std::move(inverses), dtype);
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  if ((op == op::kMaximum || op == op::kMinimum) && args.size() == 2) {
+    for (const bool is_first : {true, false}) {
+      if (terms.ValueOf(args[is_first ? 0 : 1]) == (op == op::kMaximum ? -infinity : infinity))
+        return args[is_first ? 1 : 0];
+    }
+  }
+  if (op != op::kMultiply) return nullptr;
+  std::vector<const Term*> exponents;
+  std::vector<const Term*> others;
+  for (const Term* arg : args) {
+    const bool is_power = IsApply(arg, op::kExp) && arg->dtype == dtype;
+    (is_power ? exponents : others).push_back(is_power ? arg->args[0] : arg);
+  }
+  if (exponents.size() < 2) return nullptr;
+  const Term* sum = terms.Apply(op::kAdd, nullptr, std::move(exponents), dtype);
+  others.push_back(terms.Apply(op::kExp, nullptr, {sum}, dtype));
+  return others.size() == 1 ? others[0] : terms.Apply(op::kMultiply, nullptr, std::move(others), dtype);
+}
+
+const Term* HoistSelect(OpId op, const std::vector<const Term*>& args, DataType dtype, TermBuilder& terms) {
   if (op != op::kMultiply || args.size() != 2) return nullptr;
   for (size_t i = 0; i < 2; ++i) {
     const Term* select = args[i];
     // Zero times infinity is not zero.
-    const auto factor = ValueOf(args[1 - i]);
-    if (dtype.is_floating() && !laws_.finite && !(factor && std::isfinite(*factor))) continue;
-    if (select->kind != TermKind::kSelect || ValueOf(select->args[1]) != 0.0) continue;
-    return Select(select->indices[0], Apply(op, nullptr, {select->args[0], args[1 - i]}, dtype), select->args[1]);
+    const auto factor = terms.ValueOf(args[1 - i]);
+    if (dtype.is_floating() && !terms.laws().finite && !(factor && std::isfinite(*factor))) continue;
+    if (select->kind != TermKind::kSelect || terms.ValueOf(select->args[1]) != 0.0) continue;
+    return terms.Select(select->indices[0], terms.Apply(op, nullptr, {select->args[0], args[1 - i]}, dtype),
+                        select->args[1]);
   }
   return nullptr;
 }
+
+}  // namespace
 
 const Term* TermBuilder::FloatLaws(OpId op, const std::vector<const Term*>& args, DataType dtype) {
   if (args.size() == 2 && args[0]->dtype == dtype && args[1]->dtype == dtype) {
@@ -241,17 +366,29 @@ const Term* TermBuilder::FloatLaws(OpId op, const std::vector<const Term*>& args
 
 const Term* TermBuilder::ApplyLaws(OpId op, const std::vector<const Term*>& args, DataType dtype) {
   if (args.empty()) return nullptr;
-  if (op == op::kAstype) return CastLaws(args[0], dtype);
+  if (op == op::kAstype) return CastLaws(args[0], dtype, *this);
   if (args.size() == 1 && IsIdempotent(op) && IsApply(args[0], op) && args[0]->dtype == dtype) return args[0];
   const bool is_integer = IsNumeric(dtype);
+  if (const Term* index = IndexLaws(op, args, dtype, *this)) return index;
+  if (const Term* compared = CompareLaws(op, args, *this)) return compared;
+  // The remainder of a remainder, and quotients by 1.
+  const bool is_remainder = is_integer && (op == op::kMod || op == op::kFloorMod) && args.size() == 2;
+  if (is_remainder && IsApply(args[0], op) && args[0]->args[1] == args[1]) return args[0];
+  const bool is_quotient = is_integer && (op == op::kDivide || op == op::kFloorDivide) && args.size() == 2;
+  if (is_quotient && args[0]->dtype == dtype && ValueOf(args[1]) == 1.0) return args[0];
+  const bool is_square = op == op::kMultiply && args.size() == 2 && args[0] == args[1];
+  if (is_square && IsApply(args[0], op::kAbs)) return Apply(op, nullptr, {args[0]->args[0], args[0]->args[0]}, dtype);
   if (is_integer && args.size() == 1 && (op == op::kCeil || op == op::kFloor || op == op::kRound || op == op::kTrunc))
     return args[0];
   if (dtype.is_floating()) {
     if (const Term* simple = FloatLaws(op, args, dtype)) return simple;
   }
+  if (laws_.finite && laws_.reals && dtype.is_floating()) {
+    if (const Term* simple = FiniteLaws(op, args, dtype, *this)) return simple;
+  }
   if (laws_.AreRing(dtype)) {
-    if (const Term* hoisted = HoistSelect(op, args, dtype)) return hoisted;
-    if (const Term* sum = RingLaws(op, args, dtype)) return sum;
+    if (const Term* hoisted = HoistSelect(op, args, dtype, *this)) return hoisted;
+    if (const Term* sum = RingLaws(op, args, dtype, *this)) return sum;
   }
   if (laws_.reals && dtype.is_floating()) {
     const Term* one = Number(dtype, 1.0);
@@ -284,33 +421,10 @@ bool Laws::IsOrdered(OpId op, DataType dtype) const {
 const Term* TermBuilder::RearrangeReduction(OpId op, const Dims& reduced, const Term* body) {
   if (laws_.IsOrdered(op, body->dtype)) return SplitVariable(op, reduced, body, true, *this);
   if (const Term* merged = MergeReductions(op, reduced, body, *this)) return merged;
+  const Term* of_multiples = op == op::kSum ? SumOfMultiples(reduced, body, *this) : nullptr;
+  if (of_multiples) return of_multiples;
   if (const Term* split = SplitVariable(op, reduced, body, false, *this)) return split;
   return SplitRange(op, reduced, body, *this);
-}
-
-const Term* TermBuilder::FactorSum(const Dims& reduced, const Term* body) {
-  if (!laws_.AreRing(body->dtype)) return nullptr;
-  const bool is_select = body->kind == TermKind::kSelect && ValueOf(body->args[1]) == 0.0;
-  const Polynomial sum = Polynomial::OfTerm(is_select ? body->args[0] : body, *this);
-  // A factor may be infinite, and the sum zero.
-  const bool is_finite = laws_.finite || body->dtype.is_integer();
-  const auto moves = [&](const Term* factor) { return is_finite && !factor->uses_reduction; };
-  const auto has_outer = [&](const auto& entry) { return std::ranges::any_of(entry.first, moves); };
-  if (sum.monomials().size() <= 1 && !std::ranges::any_of(sum.monomials(), has_outer)) return nullptr;
-  Polynomial result(body->dtype);
-  for (const auto& [factors, coefficient] : sum.monomials()) {
-    if (coefficient == nullptr) return nullptr;
-    Polynomial::Factors outside;
-    Polynomial::Factors inner;
-    for (const Term* factor : factors) (moves(factor) ? outside : inner).push_back(factor);
-    Polynomial inside(body->dtype);
-    inside.Add(inner, coefficient, *this);
-    const Term* part = inside.ToTerm(*this);
-    if (is_select) part = Select(body->indices[0], part, body->args[1]);
-    outside.push_back(Reduce(op::kSum, reduced, part));
-    result.Add(std::move(outside), Number(body->dtype, 1.0), *this);
-  }
-  return result.ToTerm(*this);
 }
 
 }  // namespace iropt::proof

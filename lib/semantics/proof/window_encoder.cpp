@@ -1,14 +1,18 @@
 // Operators that reduce: sums, matrix products, convolutions and pools.
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "iropt/infer/axes.h"
+#include "iropt/infer/einsum.h"
 #include "iropt/infer/window.h"
 #include "iropt/ir/limits.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/linear_algebra.h"
 #include "iropt/op/ops/matmul.h"
 #include "iropt/op/ops/pooling.h"
 #include "iropt/op/ops/reduction.h"
@@ -21,6 +25,13 @@ namespace {
 // A permutation of the axes; not of their parts.
 bool IsLayoutOf(std::string_view layout, std::string_view axes) {
   return layout.size() == axes.size() && std::ranges::is_permutation(layout, axes);
+}
+
+// A product of elements that is summed in this dtype.
+const Term* Product(const Term* a, const Term* b, DataType dtype, TermBuilder& terms) {
+  if (a->dtype != dtype) a = terms.Cast(a, dtype);
+  if (b->dtype != dtype) b = terms.Cast(b, dtype);
+  return terms.Apply(op::kMultiply, nullptr, {a, b}, dtype);
 }
 
 bool IsMaxPool(OpId op) { return op == op::kNnMaxPool1d || op == op::kNnMaxPool2d || op == op::kNnMaxPool3d; }
@@ -55,12 +66,6 @@ std::optional<Value> OpEncoder::Reduction(const OpCall& call) {
   return Tensor(terms_.Reduce(call.op, reduced, At(x, places)), call.dims);
 }
 
-const Term* OpEncoder::Product(const Term* a, const Term* b, DataType dtype) {
-  if (a->dtype != dtype) a = terms_.Cast(a, dtype);
-  if (b->dtype != dtype) b = terms_.Cast(b, dtype);
-  return terms_.Apply(op::kMultiply, nullptr, {a, b}, dtype);
-}
-
 std::optional<Value> OpEncoder::Matmul(const OpCall& call) {
   const Value& a = call.args[0];
   const Value& b = call.args[1];
@@ -90,7 +95,45 @@ std::optional<Value> OpEncoder::Matmul(const OpCall& call) {
   right.push_back(inner);
   if (has_columns) right.push_back(indices_.Index(rank - 1, call.dims[rank - 1]));
   if (left.size() != a.dims.size() || right.size() != b.dims.size()) return std::nullopt;
-  return Tensor(terms_.Reduce(op::kSum, {depth}, Product(At(a, left), At(b, right), call.dtype)), call.dims);
+  return Tensor(terms_.Reduce(op::kSum, {depth}, Product(At(a, left), At(b, right), call.dtype, terms_)), call.dims);
+}
+
+std::optional<Value> OpEncoder::Einsum(const OpCall& call) {
+  const Value& operands = call.args[0];
+  const auto equation = ParseEinsum(EinsumAttrs(call.attrs).subscripts());
+  if (!equation || operands.kind != Value::Kind::kTuple || operands.fields.size() != equation->inputs.size())
+    return std::nullopt;
+  std::map<char, const PrimExpr*> places;
+  for (size_t i = 0; i < equation->output.size(); ++i) places[equation->output[i]] = indices_.Index(i, call.dims[i]);
+  const size_t num_kept = places.size();
+  if (num_kept != equation->output.size() || num_kept != call.dims.size()) return std::nullopt;
+  std::map<char, const PrimExpr*> extents;
+  Dims reduced;
+  const Term* product = nullptr;
+  for (size_t i = 0; i < operands.fields.size(); ++i) {
+    const Value& operand = operands.fields[i];
+    const std::string& axes = equation->inputs[i];
+    if (!operand.is_tensor() || operand.dims.size() != axes.size() || operand.dtype() != call.dtype)
+      return std::nullopt;
+    Dims own;
+    for (size_t k = 0; k < axes.size(); ++k) {
+      const auto [extent, is_new] = extents.emplace(axes[k], operand.dims[k]);
+      if (axes[k] == '.' || !indices_.IsEqual(extent->second, operand.dims[k])) return std::nullopt;
+      if (!places.contains(axes[k])) {
+        places[axes[k]] = indices_.Reduction(reduced.size(), operand.dims[k]);
+        reduced.push_back(operand.dims[k]);
+      }
+      own.push_back(places[axes[k]]);
+    }
+    const Term* element = At(operand, own);
+    product = product ? Product(product, element, call.dtype, terms_) : element;
+  }
+  for (size_t i = 0; i < equation->output.size(); ++i) {
+    const auto extent = extents.find(equation->output[i]);
+    if (extent == extents.end() || !indices_.IsEqual(extent->second, call.dims[i])) return std::nullopt;
+  }
+  if (product == nullptr) return std::nullopt;
+  return Tensor(terms_.Reduce(op::kSum, reduced, product), call.dims);
 }
 
 std::optional<Value> OpEncoder::Conv(const OpCall& call) {
@@ -141,7 +184,7 @@ std::optional<Value> OpEncoder::Conv(const OpCall& call) {
     if (window->before[i] != 0 || window->after[i] != 0)
       inside = And(inside, IsWithin(place, x.dims[layout.find(axis)]));
   }
-  const Term* product = Product(At(x, places), At(kernel, kernel_places), call.dtype);
+  const Term* product = Product(At(x, places), At(kernel, kernel_places), call.dtype, terms_);
   const Term* zero = terms_.Number(call.dtype, 0.0);
   if (inside != nullptr) {
     if (zero == nullptr) return std::nullopt;
