@@ -47,6 +47,12 @@ bool IsDefined(OpId op, double operand, DataType dtype) {
 bool IsAlwaysDefined(const OpCall& call, TermBuilder& terms) {
   const Value& operand = call.args[1];
   if (const auto number = terms.ValueOf(operand.term)) return IsDefined(call.op, *number, call.dtype);
+  const bool divides =
+      call.op == op::kDivide || call.op == op::kFloorDivide || call.op == op::kMod || call.op == op::kFloorMod;
+  if (divides && operand.term && operand.term->kind == TermKind::kIndex) {
+    IndexSpace& indices = terms.indices();
+    return indices.Decide(indices.make().Binary(NodeKind::kGT, operand.term->indices[0], indices.Int(0))) == true;
+  }
   if (!operand.array) return false;
   bool is_defined = true;
   DispatchElement(operand.array->dtype(), [&]<class T>(std::type_identity<T>) {

@@ -102,6 +102,10 @@ void IndexSpace::Assume(const PrimExpr* expr, arith::SmtScript& script) {
     }
   }
   for (const tir::BinaryExpr* quotient : quotients) {
+    if (quotient->kind == NodeKind::kFloorDiv) {
+      script.Assert(fmt::format("(=> (> {0} 0) (and (=> (< {1} {0}) (<= {2} 0)) (=> (<= 0 {1}) (<= 0 {2}))))",
+                                script.Write(quotient->b), script.Write(quotient->a), script.Write(quotient)));
+    }
     for (const tir::BinaryExpr* other : quotients) {
       if (quotient->b != other->b || quotient == other || quotient->kind != other->kind) continue;
       const std::string divisor = script.Write(quotient->b);
