@@ -131,6 +131,9 @@ template void FlagParser::Bind(const Flag& flag, std::string& member);
 template void FlagParser::Bind(const Flag& flag, int& member);
 template void FlagParser::Bind(const Flag& flag, int64_t& member);
 template void FlagParser::Bind(const Flag& flag, size_t& member);
+#if SIZE_MAX != UINT64_MAX
+template void FlagParser::Bind(const Flag& flag, uint64_t& member);
+#endif
 template void FlagParser::Bind(const Flag& flag, std::optional<std::string>& member);
 template void FlagParser::Bind(const Flag& flag, std::optional<int>& member);
 template void FlagParser::Bind(const Flag& flag, std::optional<int64_t>& member);

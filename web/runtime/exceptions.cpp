@@ -234,6 +234,10 @@ void __cxa_rethrow_primary_exception(void* object) {
   Throw(header);
 }
 
+// The one thread ends with the program.
+int __cxa_atexit(void (*destroy)(void*), void* object, void* module);
+int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* module) { return __cxa_atexit(destroy, object, module); }
+
 std::type_info* __cxa_current_exception_type() {
   return caught == nullptr ? nullptr : const_cast<TypeInfo*>(caught->type);
 }

@@ -1,6 +1,7 @@
-// The folder in which the program starts: that of the variable PWD, since WASI has none.
+// What the C library asks of the program: the folder in which it starts, that of the variable PWD, since WASI has none.
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 namespace {
@@ -12,3 +13,9 @@ namespace {
 }
 
 }  // namespace
+
+// Debian's C library is compiled with checks of the stack.
+extern "C" {
+uintptr_t __stack_chk_guard = 0x5bd1e995;
+[[noreturn]] void __stack_chk_fail() { std::abort(); }
+}
