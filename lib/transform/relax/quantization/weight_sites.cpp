@@ -9,9 +9,9 @@
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/convolution.h"
 #include "iropt/op/ops/matmul.h"
-#include "iropt/op/ops/axes.h"
 #include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
