@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds ir-opt for WebAssembly, packs it for npm with the page, and tests both: scripts/web.sh [--no-test], on Debian 12.
-# Installs what is missing. The package is build-wasm/npm/ir-opt-VERSION.tgz, the page build-wasm/site.
+# Builds ir-opt for WebAssembly, packs it for npm and tests the package: scripts/web.sh [--no-test], on Debian 12. Installs what is
+# missing. The package is build-wasm/npm/ir-opt-VERSION.tgz.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -14,7 +14,6 @@ esac
 packages=(clang-22 llvm-22 lld-22 libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc
           cmake ninja-build python3 dpkg-dev nodejs
           libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libxxhash-dev libeigen3-dev libdtl-dev libprotozero-dev)
-if [ $tests = yes ]; then packages+=(chromium fonts-dejavu-core); fi
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")

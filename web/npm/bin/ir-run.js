@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import {runCommand} from '../lib/command.js';
+
+runCommand('ir-run');

@@ -1,0 +1,25 @@
+// A command of the package: runs the tool on the files of the machine. The work is done in a thread, whose stack can be deep.
+import {Worker, isMainThread, workerData} from 'node:worker_threads';
+
+const STACK_MEGABYTES = 256;
+
+export function runCommand(name) {
+  const thread = new Worker(new URL(import.meta.url), {
+    workerData: {name, args: process.argv.slice(2)},
+    resourceLimits: {stackSizeMb: STACK_MEGABYTES, maxOldGenerationSizeMb: 4096},
+  });
+  thread.on('exit', (code) => {
+    process.exitCode = code;
+  });
+}
+
+if (!isMainThread) {
+  const fs = await import('node:fs');
+  const {NodeFiles} = await import('./node_files.js');
+  const {runTool} = await import('./tool.js');
+  const module = new WebAssembly.Module(fs.readFileSync(new URL('../ir-opt.wasm', import.meta.url)));
+  const files = new NodeFiles();
+  const streams = [0, 1, 2].map((fd) => files.standard(fd));
+  const env = {...process.env, PWD: process.cwd()};
+  process.exit(runTool({module, ...workerData, files, streams, env}));
+}
