@@ -25,16 +25,15 @@ if [ ${#missing[@]} -gt 0 ]; then
   "${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}"
 fi
 
-# The sources of Debian's zlib, without changing what apt knows of.
+# The sources of Debian's zlib, from where the machine has its packages, without changing what apt knows of.
 build=$root/build-wasm
 mkdir -p "$build"
 if ! compgen -G "$build/zlib-*/inflate.c" >/dev/null; then
   lists=$(mktemp -d)
   trap 'rm -rf "$lists"' EXIT
-  mkdir -p "$lists/partial"
-  printf '%s\n' 'Types: deb-src' 'URIs: http://deb.debian.org/debian' 'Suites: bookworm' 'Components: main' \
-    'Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg' > "$lists/zlib.sources"
-  apt=(-o "Dir::Etc::sourcelist=$lists/zlib.sources" -o Dir::Etc::sourceparts=/dev/null -o "Dir::State::lists=$lists")
+  mkdir -p "$lists/lists/partial"
+  apt-get indextargets --format 'deb-src $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' | sort -u > "$lists/zlib.list"
+  apt=(-o "Dir::Etc::sourcelist=$lists/zlib.list" -o Dir::Etc::sourceparts=/dev/null -o "Dir::State::lists=$lists/lists")
   if [ "$(id -u)" -eq 0 ]; then apt+=(-o APT::Sandbox::User=root); fi
   apt-get -qq "${apt[@]}" update
   (cd "$build" && apt-get -qq "${apt[@]}" source zlib)
