@@ -10,7 +10,9 @@
 #include "driver/precision/operator_names.h"
 #include "driver/precision/precision_report.h"
 #include "driver/precision/quantization_stage.h"
+#include "iropt/execution/call_entry.h"
 #include "iropt/ir/location.h"
+#include "iropt/pass/timing.h"
 #include "iropt/precision/choice.h"
 #include "iropt/precision/emulation.h"
 #include "iropt/precision/numeric_lint.h"
@@ -123,7 +125,7 @@ Result<double> CheckLowered(const Session& session, const Module& lowered) {
 }
 
 Result<Module> LowerPrecision(CompilerInstance& compiler, const PrecisionOptions& options, NetworkMode mode,
-                              Module module) {
+                              const Module& module) {
   const Stopwatch watch;
   const bool automatic = std::string_view(options.format).starts_with(kAutomatic);
   const bool runs = automatic || !options.inputs.empty();
@@ -189,8 +191,8 @@ Status CheckPrecisionOptions(const PrecisionOptions& options, bool bisects) {
 
 Pass MakePrecisionPass(CompilerInstance& compiler, const PrecisionOptions& options, NetworkMode mode) {
   return CreateModulePass({.name = "Precision", .changes = {PassChange::Precision}},
-                          [&compiler, &options, mode](Module module, ModulePassContext&) -> Result<Module> {
-                            return LowerPrecision(compiler, options, mode, std::move(module));
+                          [&compiler, &options, mode](const Module& module, ModulePassContext&) {
+                            return LowerPrecision(compiler, options, mode, module);
                           });
 }
 

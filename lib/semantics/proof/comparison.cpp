@@ -117,10 +117,12 @@ bool Comparison::IsEqualByCases(const Term* a, const Term* b) {
 std::vector<const Term*> Comparison::ReadOnce(const Term* a, const Term* b) {
   LookupSet<const Term*> seen;
   std::vector<std::pair<const Term*, const Term*>> reads;  // by tensors
+  LookupMap<const Term*, size_t> counts;                   // of reads, by tensors
   const auto visit = [&](const Term* term, auto& self) -> void {
     if (term->is_closed() || !seen.insert(term)) return;
     if (term->kind == TermKind::kRead) {
       reads.emplace_back(RepresentativeOf(term->args[0]), term);
+      ++counts[reads.back().first];
       return;
     }
     for (const Term* arg : term->args) WithStack([&] { self(arg, self); });
@@ -129,8 +131,7 @@ std::vector<const Term*> Comparison::ReadOnce(const Term* a, const Term* b) {
   visit(b, visit);
   std::vector<const Term*> single;
   for (const auto& [tensor, read] : reads) {
-    const auto is_same = [&](const auto& entry) { return entry.first == tensor; };
-    if (std::ranges::count_if(reads, is_same) == 1) single.push_back(read);
+    if (counts[tensor] == 1) single.push_back(read);
   }
   return single;
 }

@@ -13,6 +13,7 @@
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/statistical.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/stack.h"
 

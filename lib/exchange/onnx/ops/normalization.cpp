@@ -4,6 +4,7 @@
 
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
+#include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/create.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/repeat.h"

@@ -9,6 +9,7 @@
 #include "exchange/onnx/run/kernels.h"
 #include "exchange/onnx/run/numbers.h"
 #include "iropt/ir/relax/expr.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
