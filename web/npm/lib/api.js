@@ -27,22 +27,31 @@ function formatOf(bytes) {
   return head.startsWith('#[version') || head.startsWith('v0.0.') || head.startsWith('def @') ? 'relay' : 'tvmscript';
 }
 
-// The lines of JSON that the tools print with -diagnostics=json and -report=json; other lines are messages.
+// The lines of JSON that the tools print with -diagnostics=json. What is not a diagnostic is in records of the kind "output", such
+// as the report of -report=json; other lines are messages.
 function readErrorOutput(text) {
   const diagnostics = [];
   let report;
   for (const line of text.split('\n')) {
     if (line === '') continue;
-    let value;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      value = {severity: 'note', kind: 'output', message: line, notes: [], fixits: []};
-    }
-    if (value.report) report = value.report;
+    const value = parseObject(line);
+    const output = value?.kind === 'output' ? value.text : value === undefined ? line : undefined;
+    const printed = output === undefined ? undefined : parseObject(output);
+    if (printed?.report) report = printed.report;
+    else if (output !== undefined) diagnostics.push({severity: 'note', kind: 'output', message: output, notes: [], fixits: []});
     else if (value.severity) diagnostics.push(value);
   }
   return {diagnostics, report};
+}
+
+// The object of a text of JSON; undefined for other texts.
+function parseObject(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function pipelineFlags({passes, level, flags = []}) {
