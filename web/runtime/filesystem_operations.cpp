@@ -55,7 +55,7 @@ std::optional<struct stat> StateOf(const path& path, const char* what, std::erro
   return info;
 }
 
-// That a file is missing is no failure.
+// A missing file is a status, not an error.
 file_status StatusOf(const path& path, int result, const struct stat& info, std::error_code* out) {
   if (result == 0) {
     Clear(out);

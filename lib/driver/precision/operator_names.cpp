@@ -66,8 +66,8 @@ Result<KeptOperators> KeptOperators::Make(const std::vector<std::string>& texts)
 
 bool KeptOperators::Contains(const std::string& name) {
   bool found = false;
+  const std::vector<std::string> parts = PartsOfName(name);
   for (const std::shared_ptr<Entry>& entry : entries_) {
-    const std::vector<std::string> parts = PartsOfName(name);
     const bool is_named = std::ranges::any_of(
         parts, [&](const std::string& part) { return part == entry->text || entry->expression.Matches(part); });
     entry->matched |= is_named;

@@ -15,8 +15,8 @@ namespace iropt {
 // several nodes; the names of variables for other modules, and for nodes without a name. The sources must outlive it.
 precision::OperatorNamer MakeOperatorNamer(const Module& module, const SourceManager& sources);
 
-// The operators that the user names: those whose name, or a part of it, is one of the texts, or is matched as a whole
-// by one as a regular expression. Notes the texts that match nothing.
+// The operators of -keep-precision. A text selects an operator if it is one of the names that "+" joins in that of the
+// operator, or a regular expression that matches all of one. Texts that select nothing are recorded.
 class KeptOperators {
  public:
   // Fails if a regular expression is malformed.

@@ -442,12 +442,13 @@ class Run {
     return written.ok() ? 0 : compiler_.Report(written.error(), "file");
   }
 
-  // What passes made of a file of nodes.
+  // What passes, or -precision, made of a file of nodes.
   void ShowSavings() const {
     const FileNodes& nodes = compiler_.file_nodes();
     const CompilerOptions& options = compiler_.options();
     const bool has_passes = setup_.settings().pass() != nullptr && !setup_.settings().has_no_passes();
-    if (!nodes.read || !nodes.written || !has_passes || options.quiet || options.diagnostics != DiagnosticFormat::Text)
+    const bool changes = has_passes || !options_.precision.format.empty();
+    if (!nodes.read || !nodes.written || !changes || options.quiet || options.diagnostics != DiagnosticFormat::Text)
       return;
     OutputStream out(STDERR_FILENO);
     const auto row = [&](std::string_view name, uint64_t before, uint64_t after) {

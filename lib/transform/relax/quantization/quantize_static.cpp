@@ -39,9 +39,9 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
-#include "iropt/support/regular_expression.h"
 #include "iropt/transform/options/QuantizeStatic.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "kept_names.h"
 #include "onnx_calls.h"
 #include "sample_runs.h"
 #include "static_plan.h"
@@ -60,7 +60,7 @@ struct StaticOptions {
   DataType dtype = DataType::UInt(8);
   bool per_channel = true;
   double max_error = 0;
-  std::vector<RegularExpression> keep;
+  KeptNames keep;
 };
 
 // Rounds all rows with one scale.
@@ -136,10 +136,7 @@ class StaticQuantizer {
 
   // The same function if nothing is quantized.
   Result<const Function*> Run() {
-    const auto keeps = [&](std::string_view name) {
-      return std::ranges::any_of(options_.keep,
-                                 [&](const RegularExpression& e) { return e.Matches(std::string(name)); });
-    };
+    const auto keeps = [&](std::string_view name) { return options_.keep.Contain(name); };
     WeightSites found = FindWeightSites(function_, workspace_.num_vars(), {true, 1, keeps});
     for (const KeptWeight& kept : found.kept)
       RemarkMissed("kept-layer", Location(*kept.call),
@@ -356,16 +353,9 @@ StaticOptions ReadStaticOptions(const PassOptions& options) {
                      .dtype = *given.activation_type,
                      .per_channel = *given.per_channel,
                      .max_error = *given.max_error,
-                     .keep = {}};
+                     .keep = KeptNames(options, given.keep)};
   if (read.samples.empty()) options.Refuse(given.inputs, "must have at least one sample");
   if (!(read.percent > 50 && read.percent <= 100)) options.Refuse(given.percentile, "must be above 50 and at most 100");
-  for (const std::string& text : *given.keep) {
-    Result<RegularExpression> expression = RegularExpression::Make(text);
-    if (!expression.ok())
-      options.Refuse(given.keep, fmt::format("has an invalid expression: {}", expression.error().message));
-    else
-      read.keep.push_back(*std::move(expression));
-  }
   return read;
 }
 

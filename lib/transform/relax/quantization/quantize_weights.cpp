@@ -59,9 +59,9 @@
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/runtime/value.h"
-#include "iropt/support/regular_expression.h"
 #include "iropt/transform/options/QuantizeWeights.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "kept_names.h"
 #include "onnx_calls.h"
 #include "quantized_matrix.h"
 #include "sample_runs.h"
@@ -84,12 +84,9 @@ struct WeightOptions {
   MatrixFormat format;
   bool convolutions = false;
   int64_t min_elements = 0;
-  std::vector<RegularExpression> keep;
+  KeptNames keep;
   std::vector<SampleSource> samples;  // for rounding that makes up for errors; empty: to the nearest
 
-  bool Keeps(std::string_view name) const {
-    return std::ranges::any_of(keep, [&](const RegularExpression& e) { return e.Matches(std::string(name)); });
-  }
   bool is_packed() const { return format.layout == MatrixFormat::Layout::kPacked; }
 };
 
@@ -291,7 +288,7 @@ class WeightQuantizer {
   using Key = std::pair<const NDArray*, bool>;
 
   Result<const Function*> RunOn(const Function* function, const Module& module, Workspace& workspace) {
-    const auto keeps = [&](std::string_view name) { return options_.Keeps(name); };
+    const auto keeps = [&](std::string_view name) { return options_.keep.Contain(name); };
     const WeightSites sites =
         FindWeightSites(*function, workspace.num_vars(), {options_.convolutions, options_.min_elements, keeps});
     for (const KeptWeight& kept : sites.kept) Keep(*kept.call, kept.name, kept.reason);
@@ -449,13 +446,7 @@ WeightOptions ReadOptions(const PassOptions& options) {
   const bool compensates = *given.method == pass_options::QuantizeWeights::Method::kGptq;
   if (compensates) read.samples = ReadSampleSources(options, given.inputs);
   if (compensates && read.samples.empty()) options.Refuse(given.method, "needs samples, which the option inputs names");
-  for (const std::string& text : *given.keep) {
-    Result<RegularExpression> expression = RegularExpression::Make(text);
-    if (!expression.ok())
-      options.Refuse(given.keep, fmt::format("has an invalid expression: {}", expression.error().message));
-    else
-      read.keep.push_back(*std::move(expression));
-  }
+  read.keep = KeptNames(options, given.keep);
   return read;
 }
 
