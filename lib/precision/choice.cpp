@@ -174,13 +174,14 @@ class Confirmation {
   double error_ = 0;
 };
 
-// Excludes operators whose values do not fit the format in some run.
+// Excludes operators whose values do not fit the format in some run, and those of branches that no run takes.
 void ExcludeOverflows(std::vector<Operator>& operators, const Sensitivity& sensitivity, const Recording& recording,
                       const NumberFormat& format) {
   for (size_t i = 0; i < operators.size(); ++i) {
     Operator& op = operators[i];
     if (!op.is_candidate()) continue;
-    op.reason = DescribeOverflow(op, recording, format);
+    const bool runs = recording.entries().empty() || recording.Has(*op.var);
+    op.reason = runs ? DescribeOverflow(op, recording, format) : "no run computes it";
     if (op.reason.empty() && i < sensitivity.operators.size() && sensitivity.operators[i].breaks)
       op.reason = fmt::format("it gives NaN or infinity in {}", format.name);
   }

@@ -74,11 +74,6 @@ class Finder : private ExprVisitor {
   std::vector<Operator> Take() { return std::move(operators_); }
 
  private:
-  void VisitIf(const If* conditional) override {
-    ++depth_;
-    ExprVisitor::VisitIf(conditional);
-    --depth_;
-  }
   void VisitFunction(const Function* function) override {
     ++depth_;
     ExprVisitor::VisitFunction(function);
@@ -112,7 +107,7 @@ class Finder : private ExprVisitor {
   std::string ReasonToStay(const Call& call, const OpInfo& op, const Dtypes& operands, const Dtypes& results,
                            const std::string& name) const {
     if (keeps_ && keeps_(name)) return "-keep-precision names it";
-    if (depth_ > 0) return "it is in a branch or a local function";
+    if (depth_ > 0) return "it is in a local function";
     if (!op.pure || (!HasKernel(op) && !IsWholeMove(call)))
       return fmt::format("{} has no {} form that is known", ScriptOf(call), format_.name);
     if (op.id == op::kQuantize || op.id == op::kDequantize) return "it is quantized";

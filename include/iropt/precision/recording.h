@@ -67,6 +67,8 @@ class Recording {
   const std::vector<Entry>& entries() const { return entries_; }
   // Null if no run has bound the variable to a tensor of floats.
   const ValueRecord* Find(const Var& var, uint32_t leaf = 0) const;
+  // Returns whether some run has bound the variable to a value with tensors of floats.
+  bool Has(const Var& var) const { return by_var_.Find(&var) != nullptr; }
 
   void Add(const Var& var, const HostValue& value);
 

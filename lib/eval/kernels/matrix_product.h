@@ -1,26 +1,12 @@
-// Matrix products in memory, row-major.
+// Matrix products of all dtypes, see iropt/eval/matrix_product.h.
 #pragma once
 
 #include <cstdint>
 
+#include "iropt/eval/matrix_product.h"
 #include "numeric.h"
 
 namespace iropt::eval {
-
-// c = a b, with `rows` x `depth` elements in a and `depth` x `columns` in b; the distance of neighbouring rows is given
-// for each.
-template <class T>
-struct MatrixProduct {
-  int64_t rows = 0;
-  int64_t depth = 0;
-  int64_t columns = 0;
-  const T* a = nullptr;
-  int64_t a_stride = 0;
-  const T* b = nullptr;
-  int64_t b_stride = 0;
-  T* c = nullptr;
-  int64_t c_stride = 0;
-};
 
 // The plain version: each element sums its products in the order of `depth`, and every product and sum is rounded to T.
 // Also the reference in tests.
@@ -39,11 +25,6 @@ void MultiplyPlain(const MatrixProduct<T>& m) {
 
 // Products of fewer multiplications are always computed by the plain version.
 inline constexpr int64_t kLibraryWork = 32 * 32 * 32;
-
-// Computed by Eigen, in float32 or float64: the order and the rounding of the sums depend on the library and on whether
-// the processor has fused multiply-add.
-void MultiplyByLibrary(const MatrixProduct<float>& m);
-void MultiplyByLibrary(const MatrixProduct<double>& m);
 
 // By the library if the product is big and of float32 or float64, otherwise by the plain version: integers wrap around
 // and narrow floats are rounded at each step.

@@ -120,9 +120,9 @@ TEST_CASE("a matrix with a number that is not finite is not quantized", "[quanti
   }
 }
 
-// The data have few independent columns, as those of real models.
+// The data have few independent columns, as those of real models. There are enough inputs for several blocks.
 TEST_CASE("rounding that makes up for errors changes products less", "[compensated_rounder]") {
-  constexpr int64_t kInputs = 96;
+  constexpr int64_t kInputs = 300;
   constexpr int64_t kOutputs = 40;
   const std::shared_ptr<NDArray> weights = RandomMatrix(kOutputs, kInputs, 4);
   const std::shared_ptr<NDArray> mix = RandomMatrix(12, kInputs, 5);

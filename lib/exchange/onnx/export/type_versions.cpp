@@ -68,7 +68,7 @@ constexpr Row kRows[] = {
     {"Pad", 11, kSmall | kWide},
     {"Pad", 13, kNotNumbers},
     {"Pad", 21, kFloat8},
-    {"Pow", 12, MaskOf({ElementType::kInt32, ElementType::kInt64})},
+    {"Pow", 12, kSmall | kWide},
     {"QLinearMatMul", 21, kHalves | kFloat8},
     {"QuantizeLinear", 19, kHalves},
     {"QuantizeLinear", 21, MaskOf({ElementType::kInt16, ElementType::kUint16})},
@@ -198,6 +198,6 @@ int FirstVersionWith(std::string_view op, const ValueType& type) {
   return 1;
 }
 
-bool FirstInputDecides(std::string_view op) { return op == "Pad" || op == "Pow" || op == "TopK"; }
+bool FirstInputDecides(std::string_view op) { return op == "Pad" || op == "TopK"; }
 
 }  // namespace iropt::onnx

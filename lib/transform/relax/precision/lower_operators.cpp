@@ -15,6 +15,7 @@
 #include "iropt/op/ops/datatype.h"
 #include "iropt/runtime/value.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "transform/relax/util/onnx_opset.h"
 
 namespace iropt {
 
@@ -228,6 +229,7 @@ Result<Module> LowerOperators(const Module& module, const GlobalVar& name, const
   lowered = RemoveDeadBindings(lowered, &module, workspace);
   Module result = module;
   result.Set(&name, lowered, workspace.Finish());
+  if (dtype == DataType::BFloat(16) && !calls.empty()) RequireOpset(result, kOpsetOfBfloat, false);
   return result;
 }
 

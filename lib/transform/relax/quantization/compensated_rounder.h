@@ -25,9 +25,12 @@ class InputProducts {
   }
 
  private:
+  void AddPending();
+
   int64_t inputs_;
   int64_t num_rows_ = 0;
-  std::vector<double> sums_;  // [inputs, inputs], from the diagonal on
+  std::vector<double> pending_ = {};  // rows that are not added yet
+  std::vector<double> sums_;          // [inputs, inputs], from the diagonal on
 };
 
 // Rounds the weights of an output one after the other, and changes those that follow so that the product with data of

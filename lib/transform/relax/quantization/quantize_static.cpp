@@ -16,7 +16,7 @@
 // of the function are floats. The function is run on the samples of `inputs`, one file each: once or twice for the
 // ranges, then as it was and on integers, to compare the results. If the relative error of a result is above
 // `max_error`, each layer is tried alone, and those with the largest errors stay in float32, which is a warning for
-// each. O(layers) runs at worst.
+// each. Layers that no sample runs stay, too: those of branches that are not taken. O(layers) runs at worst.
 //
 // Source: where R.quantize and R.dequantize are, is what onnxruntime's QDQ form has (quantize_static).
 #include <fmt/format.h>
@@ -42,10 +42,10 @@
 #include "iropt/transform/options/QuantizeStatic.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "kept_names.h"
-#include "onnx_calls.h"
 #include "sample_runs.h"
 #include "static_plan.h"
 #include "static_rewriter.h"
+#include "transform/relax/util/onnx_opset.h"
 
 namespace iropt {
 
@@ -116,7 +116,10 @@ class FloatVars : public ExprVisitor {
   }
 
  protected:
-  void VisitVarBinding(const VarBinding* binding) override { Add(binding->var); }
+  void VisitVarBinding(const VarBinding* binding) override {
+    Add(binding->var);
+    ExprVisitor::VisitVarBinding(binding);
+  }
 };
 
 class NoObserver final : public RunObserver {
@@ -132,7 +135,8 @@ class StaticQuantizer {
                   ModulePassContext& context)
       : options_(options), module_(module), function_(function), workspace_(workspace), context_(context) {}
 
-  bool has_layers() const { return !layers_.empty(); }
+  // Returns whether there are layers that might be quantized.
+  bool has_layers() const { return has_layers_; }
 
   // The same function if nothing is quantized.
   Result<const Function*> Run() {
@@ -145,7 +149,8 @@ class StaticQuantizer {
                   [](const WeightSite& site) { return site.weight.array->dtype() != DataType::Float(32); });
     layers_ = FindStaticLayers(function_, workspace_.num_vars(), found.sites);
     IROPT_RETURN_IF_ERROR(QuantizeWeightsOfLayers());
-    if (layers_.empty()) return &function_;
+    has_layers_ = !layers_.empty();
+    if (!has_layers_) return &function_;
     Result<std::vector<Sample>> samples = ReadSamples(function_, options_.samples);
     if (!samples.ok()) {
       context_.diagnostics.Error(Location(function_), "file", samples.error().message);
@@ -153,7 +158,7 @@ class StaticQuantizer {
     }
     samples_ = *std::move(samples);
     IROPT_RETURN_IF_ERROR(FindRanges());
-    return FindLayersWithin();
+    return layers_.empty() ? &function_ : FindLayersWithin();
   }
 
  private:
@@ -199,6 +204,11 @@ class StaticQuantizer {
           histogram ? ChooseRange(*histogram, options_.method, options_.percent) : ValueRange{0, 0};
       scales_.tensors[var] = ScaleFor(range);
     }
+    std::erase_if(layers_, [&](const StaticLayer& layer) {
+      if (observer.Find(To<Var>(layer.site.data)) && observer.Find(layer.result)) return false;
+      ReportKept(layer, "it has no finite values in the samples, or does not run there");
+      return true;
+    });
     return {};
   }
 
@@ -279,13 +289,14 @@ class StaticQuantizer {
             kept, layers_.size(), error_of_all, options_.max_error));
     for (size_t i = 0; i < layers_.size(); ++i) {
       if (is_chosen[i]) continue;
-      const WeightSite& site = layers_[i].site;
-      context_.diagnostics.Warning(
-          Location(*site.call), "not-lowered",
-          fmt::format(
-              "the layer with the weight '{}' stays in float32: on integers, it alone makes a relative error of {:.2g}",
-              site.name, errors[i]));
+      ReportKept(layers_[i], fmt::format("on integers, it alone makes a relative error of {:.2g}", errors[i]));
     }
+  }
+
+  void ReportKept(const StaticLayer& layer, const std::string& reason) {
+    context_.diagnostics.Warning(
+        Location(*layer.site.call), "not-lowered",
+        fmt::format("the layer with the weight '{}' stays in float32: {}", layer.site.name, reason));
   }
 
   Result<const Function*> Accept(const Function* function, size_t count, double error) {
@@ -305,6 +316,7 @@ class StaticQuantizer {
   TensorStore store_{size_t{64} << 20};
   MatrixChunk buffers_;
   std::vector<StaticLayer> layers_;
+  bool has_layers_ = false;
   std::vector<Sample> samples_;
   StaticScales scales_;
   std::vector<HostValue> expected_;

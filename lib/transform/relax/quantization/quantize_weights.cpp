@@ -65,6 +65,7 @@
 #include "onnx_calls.h"
 #include "quantized_matrix.h"
 #include "sample_runs.h"
+#include "transform/relax/util/onnx_opset.h"
 #include "transform/relax/util/tensor_axes.h"
 #include "weight_sites.h"
 

@@ -36,6 +36,14 @@ class LayerRewriter : public ExprMutator {
   }
 
  protected:
+  // In branches, layers quantize what comes from outside: not all of them have any.
+  const Expr* VisitIf(const If* conditional) override {
+    const bool outer = std::exchange(in_branch_, true);
+    const Expr* visited = ExprMutator::VisitIf(conditional);
+    in_branch_ = outer;
+    return visited;
+  }
+
   const BindingBlock* VisitBlock(const BindingBlock* block) override {
     if (!block->is_dataflow()) return ExprMutator::VisitBlock(block);
     enters_block_ = true;
@@ -46,7 +54,7 @@ class LayerRewriter : public ExprMutator {
   }
 
   void VisitBinding(const Binding* binding) override {
-    if (std::exchange(enters_block_, false)) {
+    if (std::exchange(enters_block_, false) && !in_branch_) {
       for (const Var* param : params_) {
         if (tensors_.Find(param)) Quantize(param, param);
       }
@@ -70,7 +78,7 @@ class LayerRewriter : public ExprMutator {
   const Expr* VisitCall(const Call* call) override {
     if (const auto* layer = by_call_.Find(call)) {
       const auto* now = To<Call>(ExprMutator::VisitCall(call));
-      const Expr* args[] = {now->args[0], Weight(**layer)};
+      const Expr* args[] = {QuantizedData(**layer, now->args[0]), Weight(**layer)};
       return NewLike<Call>(workspace(), *call, call->op, workspace().Copy(std::span<const Expr* const>(args)),
                            call->attrs, call->type_args, call->type);
     }
@@ -97,6 +105,15 @@ class LayerRewriter : public ExprMutator {
     const bool is_param = std::ranges::find(params_, var) != params_.end();
     if (is_param || !var->is_dataflow()) visible_.emplace_back(var, value);
     Remap(var, real);
+    reals_.insert(real);
+  }
+
+  // The operand of a layer, which is that of integers already unless it comes from outside of a branch.
+  const Expr* QuantizedData(const StaticLayer& layer, const Expr* now) {
+    if (reals_.contains(now) || !builder().current_block_is_dataflow()) return now;
+    const auto* data = To<Var>(layer.site.data);
+    Quantize(data, now);
+    return RemapOf(data);
   }
 
   const Expr* Weight(const StaticLayer& layer) {
@@ -144,8 +161,10 @@ class LayerRewriter : public ExprMutator {
   LookupMap<const Var*, const QuantizedTensor*> tensors_;
   LookupMap<const Call*, const StaticLayer*> by_call_;
   LookupMap<const Call*, const StaticLayer*> by_add_;
+  LookupSet<const Expr*> reals_;                             // what integers stand for
   std::vector<std::pair<const Var*, const Expr*>> visible_;  // what variables are outside of the block
   bool enters_block_ = false;
+  bool in_branch_ = false;
 };
 
 }  // namespace
