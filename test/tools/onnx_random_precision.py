@@ -141,7 +141,9 @@ class Tester:
             return [results[name].astype("float64") for name in results.files]
 
     def onnxruntime_refuses(self, model, inputs):
-        """The reason; none if it runs the model."""
+        """The reason; none if it runs the model. Its optimizations crash where a branch reads a transposed dequantized value."""
+        with open(model, "rb") as f:
+            has_branches = any(node.op_type == "If" for node in onnx.ModelProto.FromString(f.read()).graph.node)
         with np.load(inputs) as arrays:
             files = []
             for name in ("x", "condition"):
@@ -149,7 +151,7 @@ class Tester:
                 with open(files[-1], "wb") as f:
                     f.write(numpy_helper.from_array(arrays[name], name).SerializeToString())
         with open(self.path("jobs.json"), "w") as f:
-            json.dump([{"model": model, "inputs": files, "save": self.path("y"), "level": "all"}], f)
+            json.dump([{"model": model, "inputs": files, "save": self.path("y"), "level": "disabled" if has_branches else "all"}], f)
         done = subprocess.run(["node", os.path.join(HERE, "onnx_run.js"), self.path("jobs.json")], capture_output=True, text=True,
                               env={**os.environ, "NODE_PATH": self.args.node_modules}, timeout=120)
         answer = json.loads(done.stdout) if done.stdout else {"status": "failed", "reason": done.stderr[-200:]}

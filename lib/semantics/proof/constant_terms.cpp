@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "iropt/eval/evaluator.h"
@@ -153,6 +155,51 @@ const Term* TermBuilder::FoldConstants(OpId op, const Attr* attrs, const std::ve
     if (found) near_.SetMagnitudes(store_.Get(*tensor), *found);
   }
   return OfConstant(*tensor, std::move(vars));
+}
+
+const Term* TermBuilder::SumConstant(const Dims& reduced, const Term* body) {
+  const bool is_float = body->dtype == DataType::Float(32) || body->dtype == DataType::Float(64);
+  if (!laws_.reals || !is_float || body->kind != TermKind::kRead || !IsConstant(body)) return nullptr;
+  Dims kept;
+  std::vector<int64_t> shape;
+  int64_t count = 1;  // of the elements of a sum
+  for (const PrimExpr* extent : reduced) {
+    const int64_t* number = arith::AsInt(extent);
+    if (!number || *number <= 0 || __builtin_mul_overflow(count, *number, &count)) return nullptr;
+  }
+  int64_t added = 1;
+  for (const PrimExpr* var : body->indices) {
+    const IndexSpace::Place& place = *indices_.PlaceOf(var);
+    if (place.is_reduction) {
+      added *= *arith::AsInt(place.extent);
+      continue;
+    }
+    kept.push_back(var);
+    shape.push_back(*arith::AsInt(place.extent));
+  }
+  // The variables of the reduction are the last ones; a sum over others has the same terms several times.
+  const auto repeats = static_cast<double>(count / added);
+  bool is_finite = true;
+  const auto sums_of = [&](const NDArray& array) {
+    auto sums = NDArray::Make(array.dtype(), shape);
+    DispatchElement(array.dtype(), [&]<class T>(std::type_identity<T>) {
+      if constexpr (std::is_floating_point_v<T>) {
+        const T* from = array.As<T>().data();
+        for (T& sum : sums->template MutableAs<T>()) {
+          sum = static_cast<T>(repeats * std::accumulate(from, from + added, 0.0));
+          is_finite = is_finite && std::isfinite(sum);
+          from += added;
+        }
+      }
+    });
+    return sums;
+  };
+  const NDArray& array = *body->args[0]->array;
+  const std::shared_ptr<const NDArray> sums = sums_of(array);
+  const std::shared_ptr<const NDArray> magnitudes = sums_of(*near_.MagnitudesOf(array));
+  if (!is_finite) return nullptr;
+  near_.SetMagnitudes(store_.Get(sums), magnitudes);
+  return OfConstant(sums, std::move(kept));
 }
 
 const Term* TermBuilder::UpToRounding(const Term* constant) {

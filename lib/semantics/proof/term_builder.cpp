@@ -247,6 +247,7 @@ const Term* TermBuilder::Reduce(OpId op, const Dims& reduced, const Term* body) 
   if (of_nothing) return of_nothing;
   if (const Term* other = RearrangeReduction(op, reduced, body)) return other;
   if (op == op::kSum) {
+    if (const Term* constant = SumConstant(reduced, body)) return constant;
     if (const Term* factored = FactorSum(reduced, body)) return factored;
   }
   std::vector<const PrimExpr*> vars;

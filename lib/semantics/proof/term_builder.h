@@ -71,6 +71,8 @@ class TermBuilder {
   bool IsConstant(const Term* term) const;
   // What an operator makes of such; null if it cannot be computed.
   const Term* FoldConstants(OpId op, const Attr* attrs, const std::vector<const Term*>& args, DataType dtype);
+  // The sum of such, if floats are real numbers; null if it is not computed.
+  const Term* SumConstant(const Dims& reduced, const Term* body);
   // The same constant for those of a sum or a product that differ by rounding, if floats are real numbers.
   const Term* UpToRounding(const Term* constant);
   // The product of a constant and a sum, as a sum; null if the term is not one, or it would become long.
