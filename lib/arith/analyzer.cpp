@@ -248,7 +248,8 @@ Order Analyzer::CompareByFacts(const PrimExpr* a, const PrimExpr* b) const {
   const bool chains = extensions_.prove_transitively;
   if (orders_->size() == 0 && var_orders_->size() == 0) return Order::kUnknown;
   if (!chains) return orders_->Compare(a, b, false) & var_orders_->Compare(a, b, false);
-  KnownOrders all = *var_orders_;
+  KnownOrders all;
+  all.Append(*var_orders_);
   all.Append(*orders_);
   return all.Compare(a, b, true);
 }

@@ -7,7 +7,6 @@
 #include "simplifier.h"
 
 namespace iropt::arith {
-
 namespace {
 // Not a modulus: coefficients are less.
 constexpr int64_t kNoUpper = std::numeric_limits<int64_t>::max();
@@ -76,7 +75,7 @@ struct CanonicalSimplifier::Form {
 
 // Cached forms of quotients and remainders. Dividing a sum needs the forms of its parts; in a chain of divisions the
 // parts contain all previous divisions.
-class CanonicalSimplifier::FormCache {
+class CanonicalSimplifier::FormCache : public RememberedForms {
  public:
   struct Entry {
     size_t epoch;
@@ -87,19 +86,22 @@ class CanonicalSimplifier::FormCache {
   LookupMap<std::pair<const PrimExpr*, std::pair<int64_t, bool>>, const PrimExpr*> remainders;
 };
 
-CanonicalSimplifier::CanonicalSimplifier(Analyzer& analyzer) : RuleSimplifier(analyzer) {}
-CanonicalSimplifier::~CanonicalSimplifier() = default;
+// There is one once rewrites are remembered.
+CanonicalSimplifier::FormCache& CanonicalSimplifier::forms() {
+  if (!memo()->forms) memo()->forms = std::make_unique<FormCache>();
+  return static_cast<FormCache&>(*memo()->forms);
+}
 
 template <class F>
 CanonicalSimplifier::Form CanonicalSimplifier::RememberForm(const PrimExpr* e, F&& compute) {
-  if (!RemembersRewrites()) return compute();
-  if (!forms_) forms_ = std::make_unique<FormCache>();
-  const std::pair<const PrimExpr*, uint32_t> key{e, Depths()};
-  const auto* known = forms_->entries.Find(key);
+  if (!memo()) return compute();
+  LookupMap<std::pair<const PrimExpr*, uint32_t>, FormCache::Entry>& entries = forms().entries;
+  const std::pair<const PrimExpr*, uint32_t> key{memo()->Unique(e), Depths()};
+  const auto* known = entries.Find(key);
   if (known && known->epoch == Epoch()) return known->form;
   const size_t epoch = Epoch();
   Form form = compute();
-  if (!overflow_ && Epoch() == epoch) forms_->entries.insert_or_assign(key, FormCache::Entry{epoch, form});
+  if (!overflow_ && Epoch() == epoch) entries.insert_or_assign(key, FormCache::Entry{epoch, form});
   return form;
 }
 
@@ -125,7 +127,7 @@ int64_t CanonicalSimplifier::Plus(int64_t a, int64_t b) {
 const PrimExpr* CanonicalSimplifier::Remainder(const PrimExpr* e, int64_t divisor, bool floor) {
   const PrimExpr* constant = Constant(divisor, e->dtype);
   const PrimExpr* made = nullptr;
-  const PrimExpr*& known = forms_ ? forms_->remainders[{e, {divisor, floor}}] : made;
+  const PrimExpr*& known = memo() ? forms().remainders[{memo()->Unique(e), {divisor, floor}}] : made;
   if (!known) known = make_.Binary(floor ? NodeKind::kFloorMod : NodeKind::kMod, e, constant);
   return known;
 }
@@ -163,6 +165,15 @@ void MergeTerms(std::vector<Split>& terms, PlusFn plus) {
       }
     }
   }
+}
+
+// The terms that are multiples of the divisor, and the rest.
+template <class Sum>
+std::pair<Sum, Sum> SeparateMultiples(const Sum& sum, int64_t divisor) {
+  std::pair<Sum, Sum> parts{{.dtype = sum.dtype, .terms = {}, .base = 0}, {.dtype = sum.dtype, .terms = {}, .base = 0}};
+  (sum.base % divisor == 0 ? parts.first : parts.second).base = sum.base;
+  for (const auto& term : sum.terms) (term.scale % divisor == 0 ? parts.first : parts.second).terms.push_back(term);
+  return parts;
 }
 
 }  // namespace
@@ -257,8 +268,10 @@ CanonicalSimplifier::Form CanonicalSimplifier::Canonicalize(const PrimExpr* e) {
   if (IsStackLow()) [[unlikely]]
     return OnFreshStack([&] { return Canonicalize(e); });
   const auto* binary = As<tir::BinaryExpr>(e);
-  if (e->kind == NodeKind::kCast && IsIndexType(e->dtype)) return CanonicalizeCast(static_cast<const tir::Cast*>(e));
-  if (e->kind == NodeKind::kLT && IsIndexType(binary->a->dtype)) return {CanonicalizeLess(binary)};
+  if (e->kind == NodeKind::kCast && IsIndexType(e->dtype))
+    return RememberForm(e, [&] { return CanonicalizeCast(static_cast<const tir::Cast*>(e)); });
+  if (e->kind == NodeKind::kLT && IsIndexType(binary->a->dtype))
+    return RememberForm(e, [&] { return Form{CanonicalizeLess(binary)}; });
   if (binary && IsIndexType(e->dtype)) {
     switch (e->kind) {
       case NodeKind::kAdd:
@@ -414,19 +427,6 @@ CanonicalSimplifier::Split CanonicalSimplifier::ModuloSplit(Split s, int64_t div
   whole.floor = floor;
   return whole;
 }
-
-namespace {
-
-// The terms that are multiples of the divisor, and the rest.
-template <class Sum>
-std::pair<Sum, Sum> SeparateMultiples(const Sum& sum, int64_t divisor) {
-  std::pair<Sum, Sum> parts{{.dtype = sum.dtype, .terms = {}, .base = 0}, {.dtype = sum.dtype, .terms = {}, .base = 0}};
-  (sum.base % divisor == 0 ? parts.first : parts.second).base = sum.base;
-  for (const auto& term : sum.terms) (term.scale % divisor == 0 ? parts.first : parts.second).terms.push_back(term);
-  return parts;
-}
-
-}  // namespace
 
 CanonicalSimplifier::Form CanonicalSimplifier::DivideSum(const Sum& sum, int64_t divisor, bool floor) {
   auto [multiples, rest] = SeparateMultiples(sum, divisor);

@@ -7,6 +7,8 @@
 #include "iropt/arith/fact_table.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::arith {
@@ -64,8 +66,27 @@ std::optional<KnownOrders::Fact> KnownOrders::FromComparison(const PrimExpr* con
   const auto [a, a_offset] = SplitOffset(comparison->a);
   const auto [b, b_offset] = SplitOffset(comparison->b);
   const auto offset = CheckedSub(b_offset, a_offset);
-  if (!offset || (!a && !b) || !IsPure(condition)) return std::nullopt;
+  if (!offset || (!a && !b) || !IsPureOperand(condition)) return std::nullopt;
   return Make(a, b, *offset, order);
+}
+
+bool KnownOrders::IsPureOperand(const PrimExpr* e) {
+  const auto is_leaf = [](const PrimExpr* x) { return tir::Var::ClassOf(x->kind) || x->kind == NodeKind::kIntImm; };
+  if (is_leaf(e)) return true;
+  const auto* binary = As<tir::BinaryExpr>(e);
+  if (binary && is_leaf(binary->a) && is_leaf(binary->b)) return true;
+  const auto* select = As<tir::Select>(e);
+  const auto* call = As<tir::Call>(e);
+  if (call && !IsOp(call->op, op::kTirIfThenElse)) call = nullptr;
+  if (!binary && !select && !call) return IsPure(e);
+  if (const bool* known = pure_.Find(e)) return *known;
+  const bool pure = WithStack([&] {
+    if (binary) return IsPureOperand(binary->a) && IsPureOperand(binary->b);
+    if (call) return std::ranges::all_of(call->args, [this](const PrimExpr* arg) { return IsPureOperand(arg); });
+    return IsPureOperand(select->condition) && IsPureOperand(select->true_value) && IsPureOperand(select->false_value);
+  });
+  pure_.try_emplace(e, pure);
+  return pure;
 }
 
 void KnownOrders::Add(const PrimExpr* condition) {

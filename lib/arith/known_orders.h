@@ -49,7 +49,9 @@ class KnownOrders {
     int64_t offset;
     Order order;
   };
-  static std::optional<Fact> FromComparison(const PrimExpr* condition);
+  std::optional<Fact> FromComparison(const PrimExpr* condition);
+  // Of conditions in each other, the inner ones are looked at once.
+  bool IsPureOperand(const PrimExpr* e);
   static std::optional<Fact> Make(const PrimExpr* a, const PrimExpr* b, int64_t offset, Order order);
   // The fact with `a` on its left side; nothing if it does not have it.
   static std::optional<Fact> From(const PrimExpr* a, const Fact& fact);
@@ -83,6 +85,7 @@ class KnownOrders {
   void Leave() const;
 
   std::vector<Fact> facts_;
+  LookupMap<const PrimExpr*, bool> pure_;  // operations of which operands are operations
   // Of the first facts; the others are entered when they are looked up.
   mutable std::vector<Entry> entries_;
   mutable std::vector<Pair> pairs_;

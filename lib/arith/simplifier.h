@@ -1,6 +1,7 @@
 // The two rewriters of Analyzer::Simplify.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -13,6 +14,11 @@
 #include "rewrite_rules.h"
 
 namespace iropt::arith {
+
+// What CanonicalSimplifier remembers.
+struct RememberedForms {
+  virtual ~RememberedForms() = default;
+};
 
 // Results of the rewriters by node. Rules ask for proofs about parts of the matched expression, which rewrite these
 // parts: without a cache the parts of a big expression would be rewritten again for each part that contains them. A
@@ -34,7 +40,28 @@ class Analyzer::Memo {
     results_.insert_or_assign(key, Result{result, epoch});
   }
 
+  // One of the expressions that are the same arithmetic of the same leaves, for all of them. Rewriting makes the same
+  // nodes again for each proof; as nodes of their own they would be rewritten, and proved things about, again. O(1) for
+  // each node that was not seen before.
+  const PrimExpr* Unique(const PrimExpr* e);
+
+  // The next proof asks about the same parts.
+  std::unique_ptr<RememberedForms> forms;
+
  private:
+  // What a node is made of: its kind, dtype and operands, or the value of a constant.
+  struct Parts {
+    NodeKind kind;
+    DataType dtype;
+    std::array<const PrimExpr*, 3> operands;
+    int64_t value;
+    friend bool operator==(const Parts&, const Parts&) = default;
+  };
+  struct PartsHash {
+    size_t operator()(const Parts& parts) const;
+  };
+  std::optional<Parts> PartsOf(const PrimExpr* e);
+
   struct Hash {
     size_t operator()(const Key& key) const { return HashCombine(reinterpret_cast<uintptr_t>(key.expr), key.state); }
   };
@@ -43,6 +70,8 @@ class Analyzer::Memo {
     size_t epoch;  // of the analyzer; changes with the known facts
   };
   LookupMap<Key, Result, Hash> results_;
+  LookupMap<const PrimExpr*, const PrimExpr*> unique_;
+  LookupMap<Parts, const PrimExpr*, PartsHash> by_parts_;
 };
 
 // The nesting of proofs on this thread.
@@ -70,15 +99,17 @@ class RuleSimplifier {
       if (++analyzer_.num_rewrites_ < kRewritesBeforeMemo) return rewrite();
       analyzer_.memo_ = std::make_unique<Analyzer::Memo>();
     }
-    const Analyzer::Memo::Key key{e, Depths() << 1 | rewriter};
+    Analyzer::Memo& memo = *analyzer_.memo_;
+    const Analyzer::Memo::Key key{memo.Unique(e), Depths() << 1 | rewriter};
     const size_t epoch = Epoch();
-    if (const PrimExpr* known = analyzer_.memo_->Find(key, epoch)) return known;
-    const PrimExpr* result = rewrite();
-    if (Epoch() == epoch) analyzer_.memo_->Keep(key, result, epoch);
+    if (const PrimExpr* known = memo.Find(key, epoch)) return known;
+    const PrimExpr* result = memo.Unique(rewrite());
+    if (Epoch() == epoch) memo.Keep(key, result, epoch);
     return result;
   }
 
-  bool RemembersRewrites() const { return analyzer_.memo_ != nullptr; }
+  // Null until much was rewritten.
+  Analyzer::Memo* memo() const { return analyzer_.memo_.get(); }
   // Changes with the known facts.
   size_t Epoch() const { return analyzer_.epoch_; }
   uint32_t Depths() const { return static_cast<uint32_t>(ProofDepth()) << 8 | static_cast<uint32_t>(again_depth_); }
@@ -133,8 +164,7 @@ class RuleSimplifier {
 // sums by constants term by term.
 class CanonicalSimplifier : public RuleSimplifier {
  public:
-  explicit CanonicalSimplifier(Analyzer& analyzer);
-  ~CanonicalSimplifier() override;
+  explicit CanonicalSimplifier(Analyzer& analyzer) : RuleSimplifier(analyzer) {}
   const PrimExpr* Visit(const PrimExpr* e) override;
 
  private:
@@ -142,6 +172,7 @@ class CanonicalSimplifier : public RuleSimplifier {
   struct Sum;
   struct Form;
   class FormCache;
+  FormCache& forms();
   template <class F>
   Form RememberForm(const PrimExpr* e, F&& compute);
   Form Canonicalize(const PrimExpr* e);
@@ -178,7 +209,6 @@ class CanonicalSimplifier : public RuleSimplifier {
 
   // Set when a coefficient does not fit: the expression is then left as it is.
   bool overflow_ = false;
-  std::unique_ptr<FormCache> forms_;  // allocated with the first cached form
 };
 
 }  // namespace iropt::arith

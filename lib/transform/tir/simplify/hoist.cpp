@@ -56,8 +56,11 @@ class HoistFinder : public tir::StmtExprVisitor {
   void VisitAnd(const tir::And* expr) override { VisitJunction(expr); }
   void VisitOr(const tir::Or* expr) override { VisitJunction(expr); }
   void VisitCall(const tir::Call* call) override {
-    if (IsOp(call->op, op::kTirIfThenElse)) TryCondition(call->args[0], HoistOptions::kIfElseExpr, true);
+    if (!IsOp(call->op, op::kTirIfThenElse)) return StmtExprVisitor::VisitCall(call);
+    ++open_conditions_;
+    TryCondition(call->args[0], HoistOptions::kIfElseExpr, true);
     StmtExprVisitor::VisitCall(call);
+    if (--open_conditions_ == 0) facts_ = {};
   }
   void VisitLet(const tir::Let* let) override {
     AddBinding(let->var, let->value, HoistOptions::kLetExpr);
@@ -129,11 +132,11 @@ class HoistFinder : public tir::StmtExprVisitor {
   }
 
   void VisitJunction(const tir::BinaryExpr* expr) {
-    ++open_junctions_;
+    ++open_conditions_;
     TryCondition(expr->a, HoistOptions::kBooleanExpression, true);
     TryCondition(expr->b, HoistOptions::kBooleanExpression, true);
     StmtExprVisitor::VisitBinary(expr);
-    if (--open_junctions_ == 0) junctions_ = {};
+    if (--open_conditions_ == 0) facts_ = {};
   }
 
   Dependences DependencesOf(const PrimExpr* expr) const {
@@ -163,14 +166,20 @@ class HoistFinder : public tir::StmtExprVisitor {
     }
   }
 
-  static const tir::BinaryExpr* AsJunction(const PrimExpr* expr) {
-    return Is<tir::And>(expr) || Is<tir::Or>(expr) ? To<tir::BinaryExpr>(expr) : nullptr;
+  // The operands of arithmetic, comparisons and choices; none for others.
+  static std::vector<const PrimExpr*> PartsOf(const PrimExpr* expr) {
+    if (const auto* binary = As<tir::BinaryExpr>(expr)) return {binary->a, binary->b};
+    if (const auto* negation = As<tir::Not>(expr)) return {negation->a};
+    if (const auto* select = As<tir::Select>(expr)) return {select->condition, select->true_value, select->false_value};
+    const auto* call = As<tir::Call>(expr);
+    if (call && IsOp(call->op, op::kTirIfThenElse)) return {call->args.begin(), call->args.end()};
+    return {};
   }
 
-  // Each operand of `and` and `or` is a condition, too: what is known about nested ones is kept.
+  // Conditions are parts of each other: what is known about nested ones is kept.
   ConditionFacts FactsOf(const PrimExpr* condition) {
-    const tir::BinaryExpr* junction = AsJunction(condition);
-    if (!junction) {
+    const std::vector<const PrimExpr*> parts = PartsOf(condition);
+    if (parts.empty()) {
       const Dependences uses = DependencesOf(condition);
       return {.depth = uses.depth,
               .is_pure = arith::IsPure(condition),
@@ -178,27 +187,24 @@ class HoistFinder : public tir::StmtExprVisitor {
               .uses_bindings = !uses.bindings.empty(),
               .all_move = AllMove(uses.bindings)};
     }
-    if (const ConditionFacts* known = junctions_.Find(condition)) return *known;
-    return WithStack([&] {
-      const ConditionFacts a = FactsOf(junction->a);
-      const ConditionFacts b = FactsOf(junction->b);
-      return junctions_.insert_or_assign(condition, ConditionFacts{.depth = std::max(a.depth, b.depth),
-                                                                   .is_pure = a.is_pure && b.is_pure,
-                                                                   .uses_thread = a.uses_thread || b.uses_thread,
-                                                                   .uses_bindings = a.uses_bindings || b.uses_bindings,
-                                                                   .all_move = a.all_move && b.all_move});
-    });
+    if (const ConditionFacts* known = facts_.Find(condition)) return *known;
+    ConditionFacts facts;
+    for (const PrimExpr* part : parts) {
+      const ConditionFacts other = WithStack([&] { return FactsOf(part); });
+      facts.depth = std::max(facts.depth, other.depth);
+      facts.is_pure &= other.is_pure;
+      facts.uses_thread |= other.uses_thread;
+      facts.uses_bindings |= other.uses_bindings;
+      facts.all_move &= other.all_move;
+    }
+    return facts_.insert_or_assign(condition, facts);
   }
 
   void MoveBindingsOf(const PrimExpr* condition) {
-    const tir::BinaryExpr* junction = AsJunction(condition);
-    if (!junction) return MoveAll(DependencesOf(condition).bindings);
-    ConditionFacts& facts = junctions_.at(condition);
-    if (std::exchange(facts.is_required, true)) return;
-    WithStack([&] {
-      MoveBindingsOf(junction->a);
-      MoveBindingsOf(junction->b);
-    });
+    const std::vector<const PrimExpr*> parts = PartsOf(condition);
+    if (parts.empty()) return MoveAll(DependencesOf(condition).bindings);
+    if (std::exchange(facts_.at(condition).is_required, true)) return;
+    for (const PrimExpr* part : parts) WithStack([&] { MoveBindingsOf(part); });
   }
 
   // The outermost scope that what depends on loops up to this depth can leave; null if there is none.
@@ -229,7 +235,7 @@ class HoistFinder : public tir::StmtExprVisitor {
   }
 
   void AddBinding(const tir::Var* var, const PrimExpr* value, HoistOptions::LetBindings kind) {
-    junctions_ = {};
+    facts_ = {};
     Dependences uses = DependencesOf(value);
     // A value that is read may change in the loop.
     Scope* scope = arith::IsPure(value) ? Destination(uses.depth) : nullptr;
@@ -250,9 +256,9 @@ class HoistFinder : public tir::StmtExprVisitor {
   LookupMap<const tir::Var*, size_t> depth_of_loop_;
   VarSet thread_vars_;
   LookupMap<const tir::Var*, Dependences> uses_;  // by binding
-  // Of the `and` and `or` in each other at the place of the walk.
-  LookupMap<const PrimExpr*, ConditionFacts> junctions_;
-  int open_junctions_ = 0;
+  // Of the conditions in each other at the place of the walk.
+  LookupMap<const PrimExpr*, ConditionFacts> facts_;
+  int open_conditions_ = 0;
 };
 
 // The buffers of which the memory and the shape come from outside of a statement, and threads, of which all launches in
