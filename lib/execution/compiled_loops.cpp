@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <utility>
 
@@ -83,7 +84,28 @@ void FillUnwritten(const NDArray& tensor, std::byte value) {
   }
 }
 
+// Of the interpretation of some iterations.
+constexpr uint64_t kMostSampledSteps = uint64_t{1} << 16;
+
 }  // namespace
+
+LoopFacts SampleFacts(const PrimFunc& func, std::span<const PrimFuncArg> args, PrimFuncOptions options) {
+  std::vector<PrimFuncArg> copies(args.begin(), args.end());
+  for (PrimFuncArg& arg : copies) {
+    const NDArray* tensor = arg.value.tensor();
+    if (!tensor || !arg.writable) continue;
+    const std::shared_ptr<Storage> storage = Storage::Make(tensor->num_bytes(), Storage::Tracking::kOff);
+    if (tensor->num_bytes() != 0) std::memcpy(storage->data(), tensor->data(), tensor->num_bytes());
+    arg.value = Tensor(NDArray::View(tensor->dtype(), tensor->shape(), storage, 0));
+  }
+  LoopFacts sampled{.samples_loops = true};
+  options.limits.max_work = kMostSampledSteps;
+  options.limits.work = nullptr;
+  options.facts = &sampled;
+  // It may fail where the full run does not.
+  (void)CallPrimFunc(func, copies, options);
+  return sampled;
+}
 
 std::vector<const GlobalVar*> CalledPrimFuncs(const Module& module, const GlobalVar& entry) {
   std::vector<const GlobalVar*> called;
@@ -125,6 +147,9 @@ Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc& 
   IROPT_RETURN_IF_ERROR(Prepare(var));
   const std::vector<PrimFuncArg> args = WithVectorElements(func, given);
   const codegen::CompiledFunctionRef& function = *functions_.at(&var);
+  // Without packed functions, which would be called twice.
+  if (looks_for_races_ && race_.empty() && called_.insert(&var) && HasThreads(func))
+    race_ = SampleFacts(func, args, {.limits = limits_, .module = &module_}).FirstRace(/*complete=*/false);
   std::deque<LoopTensor> tensors;  // a deque, for stable addresses
   std::vector<std::vector<std::byte>> copies;
   std::vector<LoopArg> loop_args;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -17,8 +16,6 @@ namespace {
 
 // Interpreting so many statements takes about as long as compiling them.
 constexpr uint64_t kFewStatements = uint64_t{1} << 14;
-// Of the interpretation of some iterations, next to compiled code.
-constexpr uint64_t kMostSampledSteps = uint64_t{1} << 16;
 
 // The sizes and integers that a call gives to the variables of the parameters.
 std::vector<KnownSize> SizesOf(const PrimFunc& func, std::span<const PrimFuncArg> args) {
@@ -77,6 +74,7 @@ Status LoopExecutor::Prepare(const GlobalVar& var) {
     compiling_->Expect(std::move(expected_));
     compiling_->set_on_compile(on_compile_);
     compiling_->set_fresh(fresh_);
+    compiling_->set_looks_for_races(!facts_);
   }
   return compiling_->Prepare(var);
 }
@@ -102,18 +100,7 @@ void LoopExecutor::FindFacts(const PrimFunc& func, std::span<const PrimFuncArg> 
     return tensor && tensor->dtype().is_int() && tensor->dtype().bits >= 32;
   });
   if (!HasConcurrentLoops(func) || !sampled_.insert(&func)) return;
-  std::vector<PrimFuncArg> copies(args.begin(), args.end());
-  for (PrimFuncArg& arg : copies) {
-    const NDArray* tensor = arg.value.tensor();
-    if (!tensor || !arg.writable) continue;
-    const std::shared_ptr<Storage> storage = Storage::Make(tensor->num_bytes(), Storage::Tracking::kOff);
-    if (tensor->num_bytes() != 0) std::memcpy(storage->data(), tensor->data(), tensor->num_bytes());
-    arg.value = Tensor(NDArray::View(tensor->dtype(), tensor->shape(), storage, 0));
-  }
-  LoopFacts sampled{.samples_loops = true};
-  const EvalLimits limits{.max_bytes = limits_.max_bytes, .max_work = kMostSampledSteps, .on_work = limits_.on_work};
-  // It may fail where the full run does not.
-  (void)CallPrimFunc(func, copies, {.limits = limits, .module = &module_, .packed = packed, .facts = &sampled});
+  const LoopFacts sampled = SampleFacts(func, args, {.limits = limits_, .module = &module_, .packed = packed});
   if (facts_->race.empty()) facts_->race = sampled.race;
   if (facts_->unsynchronized.empty()) facts_->unsynchronized = sampled.unsynchronized;
   facts_->has_barriers |= sampled.has_barriers;
@@ -152,7 +139,9 @@ Result<HostValue> LoopExecutor::Call(const GlobalVar& var, const PrimFunc& func,
   }
   meter_.AddStatements(statements.value_or(0));
   if (facts_) FindFacts(func, args, packed);
-  return compiling_->Call(var, func, args, packed);
+  Result<HostValue> result = compiling_->Call(var, func, args, packed);
+  if (race_.empty()) race_ = compiling_->race();
+  return result;
 }
 
 }  // namespace iropt

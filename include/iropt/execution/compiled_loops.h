@@ -11,6 +11,8 @@
 
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/eval/relax/interpreter.h"
+#include "iropt/eval/tir/loop_facts.h"
+#include "iropt/eval/tir/prim_func.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt {
@@ -21,6 +23,10 @@ using CompileCallback = std::function<void(std::string_view name, size_t compile
 
 // The PrimFuncs that a function refers to, itself or through other Relax functions, each once; of a PrimFunc, itself.
 std::vector<const GlobalVar*> CalledPrimFuncs(const Module& module, const GlobalVar& entry);
+
+// The facts that an interpretation of some iterations of each loop shows, on copies of what the function changes. Next
+// to compiled code, which does not tell. O(bytes of the copies).
+LoopFacts SampleFacts(const PrimFunc& func, std::span<const PrimFuncArg> args, PrimFuncOptions options);
 
 // Compiles PrimFuncs at their first call, and together with the first one those that are expected to follow, on several
 // threads.
@@ -39,6 +45,10 @@ class CompilingExecutor : public PrimFuncExecutor {
   // they stay undefined.
   void set_fresh(std::optional<std::byte> fresh) { fresh_ = fresh; }
 
+  // Sets whether the first call of a kernel is interpreted in part, too, to find a race. It is by default.
+  void set_looks_for_races(bool looks) { looks_for_races_ = looks; }
+  const ObservedRace& race() const override { return race_; }
+
   // Compiled code does not track initialized bytes.
   Storage::Tracking tracking() const override { return Storage::Tracking::kOff; }
   // Calls the compiled function. Memory that it may write to counts as initialized afterwards.
@@ -55,6 +65,9 @@ class CompilingExecutor : public PrimFuncExecutor {
   CompileCallback on_compile_;  // may be empty
   std::optional<std::byte> fresh_ = {};
   double compile_seconds_ = 0;
+  bool looks_for_races_ = true;
+  LookupSet<const GlobalVar*> called_ = {};
+  ObservedRace race_ = {};
   std::vector<const GlobalVar*> expected_;  // not compiled yet
   LookupMap<const GlobalVar*, Result<codegen::CompiledFunctionRef>> functions_;
 };

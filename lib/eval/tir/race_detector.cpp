@@ -249,21 +249,24 @@ namespace {
 
 class ConcurrentLoopFinder : public tir::StmtExprVisitor {
  public:
-  bool found() const { return found_; }
+  bool found() const { return found_ || found_threads_; }
+  bool found_threads() const { return found_threads_; }
 
  protected:
   void VisitFor(const tir::For* loop) override {
     using enum tir::ForKind;
-    found_ |= loop->for_kind == kParallel || loop->for_kind == kVectorized || loop->for_kind == kThreadBinding;
+    found_ |= loop->for_kind == kParallel || loop->for_kind == kVectorized;
+    found_threads_ |= loop->for_kind == kThreadBinding;
     StmtExprVisitor::VisitFor(loop);
   }
   void VisitAttrStmt(const tir::AttrStmt* attr) override {
-    found_ |= tir::LaunchAxisOf(*attr) != nullptr;
+    found_threads_ |= tir::LaunchAxisOf(*attr) != nullptr;
     StmtExprVisitor::VisitAttrStmt(attr);
   }
 
  private:
   bool found_ = false;
+  bool found_threads_ = false;
 };
 
 }  // namespace
@@ -272,6 +275,12 @@ bool HasConcurrentLoops(const PrimFunc& func) {
   ConcurrentLoopFinder finder;
   finder.VisitStmt(func.body);
   return finder.found();
+}
+
+bool HasThreads(const PrimFunc& func) {
+  ConcurrentLoopFinder finder;
+  finder.VisitStmt(func.body);
+  return finder.found_threads();
 }
 
 }  // namespace iropt

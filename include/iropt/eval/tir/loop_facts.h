@@ -58,5 +58,7 @@ struct LoopFacts {
 
 // Returns whether a function has loops whose iterations may run at the same time.
 bool HasConcurrentLoops(const PrimFunc& func);
+// Returns whether a function has threads, as kernels of GPUs have.
+bool HasThreads(const PrimFunc& func);
 
 }  // namespace iropt
