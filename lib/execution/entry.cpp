@@ -185,6 +185,31 @@ std::vector<std::string_view> StatedNames(const BaseFunc& function, std::string_
   return names;
 }
 
+// The types are in the model's words, "tensor(float)[batch size,3]", where these say more than the function.
+std::vector<std::pair<std::string_view, const tir::Var*>> StatedDims(const BaseFunc& function) {
+  std::vector<std::pair<std::string_view, const tir::Var*>> dims;
+  const auto* graph = As<DictAttr>(function.attrs->Find(attr::kOnnxGraph));
+  const auto* types = graph ? As<DictAttr>(graph->Find("types")) : nullptr;
+  const auto* relax = As<Function>(&function);
+  const std::vector<std::string_view> names = StatedNames(function, "inputs");
+  for (uint32_t i = 0; types && relax && i < relax->params.size() && i < names.size(); ++i) {
+    const auto* stated = As<StrAttr>(types->Find(names[i]));
+    const auto* type = As<TensorType>(relax->params[i]->type);
+    const size_t open = stated ? stated->value.find('[') : std::string_view::npos;
+    if (open == std::string_view::npos || !type || !type->known || !stated->value.ends_with(']')) continue;
+    std::string_view rest = stated->value.substr(open + 1);
+    rest.remove_suffix(1);
+    for (const PrimExpr* dim : type->dims) {
+      const size_t comma = std::min(rest.find(','), rest.size());
+      const auto* var = As<tir::Var>(dim);
+      const std::pair named{rest.substr(0, comma), var};
+      if (var && named.first != var->name && std::ranges::find(dims, named) == dims.end()) dims.push_back(named);
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+  }
+  return dims;
+}
+
 std::string DescribeInput(const EntryInput& input) {
   const std::string dtype = input.dtype.is_void() ? "" : fmt::format("dtype=\"{}\"", input.dtype.ToString());
   const std::string dims = DimsToString(input.dims);

@@ -78,6 +78,10 @@ HostValue TakeValue(const Type* type, std::vector<HostValue>& values, size_t& ne
 // known.
 std::vector<std::string_view> StatedNames(const BaseFunc& function, std::string_view kind);
 
+// The symbolic variables that are dimensions of the inputs, by the names that a function's model has for them. Of a
+// variable with a name of its own there is nothing.
+std::vector<std::pair<std::string_view, const tir::Var*>> StatedDims(const BaseFunc& function);
+
 // "R.Tensor((n, 4), dtype="float32")".
 std::string DescribeInput(const EntryInput& input);
 

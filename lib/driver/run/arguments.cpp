@@ -111,6 +111,7 @@ Status ArgumentReader::ReadFiles() {
 // ---- Sizes
 
 Status ArgumentReader::ReadSymbols() {
+  const std::vector<std::pair<std::string_view, const tir::Var*>> stated = StatedDims(entry_.function());
   for (const std::string& text : options_.sym) {
     const size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
@@ -127,8 +128,10 @@ Status ArgumentReader::ReadSymbols() {
     std::vector<std::string_view> names;
     bool found = false;
     for (const tir::Var* var : vars) {
-      names.push_back(var->name);
-      if (var->name != name) continue;
+      // The model's name may be no identifier.
+      const auto own = std::ranges::find(stated, var, [](const auto& dim) { return dim.second; });
+      names.push_back(own == stated.end() ? std::string_view(var->name) : own->first);
+      if (var->name != name && names.back() != name) continue;
       Scalar converted;
       if (!ConvertArgument(Scalar::Int(value), var->dtype, &converted))
         return Error{ErrorCode::Usage, fmt::format("flag '-sym={}': '{}' is of {}, which does not hold the value", text,

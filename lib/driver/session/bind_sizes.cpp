@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/execution/entry.h"
 #include "iropt/ir/location.h"
 #include "iropt/pass/pass.h"
 #include "iropt/support/edit_distance.h"
@@ -69,8 +70,12 @@ Result<Module> BindSizes(Module module, const StatedSizes& sizes, CompilerInstan
   if (function == nullptr) return Error{ErrorCode::Usage, "-input-shape and -sym need a Relax function"};
   std::optional<SizesBySymbol> found = SymbolsOf(*function, sizes, compiler.diagnostics());
   if (!found) return Failure{ErrorCode::Usage};
+  const std::vector<std::pair<std::string_view, const tir::Var*>> stated = StatedDims(*function);
   for (const auto& [name, size] : sizes.symbols) {
-    if (!Add(*found, name, size)) return Error{ErrorCode::Usage, fmt::format("'{}' has two sizes (-sym)", name)};
+    // The model's name may be no identifier.
+    const auto own = std::ranges::find(stated, name, [](const auto& dim) { return dim.first; });
+    if (!Add(*found, own == stated.end() ? std::string_view(name) : own->second->name, size))
+      return Error{ErrorCode::Usage, fmt::format("'{}' has two sizes (-sym)", name)};
   }
   std::vector<OptionValue::Entry> bindings;
   for (const auto& [name, size] : *found) bindings.push_back({name, OptionValue(size), {}});
