@@ -9,9 +9,12 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/broadcast.h"
 #include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/unary.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
@@ -100,8 +103,10 @@ Definitions::Definitions(const iropt::Function& function, int64_t opset) {
       std::optional<FusedNode> node = row.match(matcher, *call);
       if (!node || !matcher.IsClosed()) continue;
       if (node->op.empty()) node->op = row.op;
-      for (const auto& [inner, _] : matcher.inner()) {
+      for (const auto& [inner, taken] : matcher.inner()) {
         if (matcher.TakesAllUses(inner)) absorbed_.insert(inner);
+        // What several nodes take in is dead when the last of them has been found.
+        uses_[inner] -= taken;
         node->spans.push_back(SpanOf(inner));
       }
       node->spans.push_back(SpanOf(var));
@@ -183,10 +188,14 @@ std::shared_ptr<const NDArray> OneHotValues(const PrimValue& on, const PrimValue
 
 namespace {
 
-bool IsComparison(const Expr* value) {
+// Returns whether a node may compute the value again that other nodes need as well. It is one node at most, which stays
+// for the others; if they take it in as well, it is dead.
+bool MayBeShared(const Expr* value) {
   const auto* call = As<Call>(value);
   const auto* op = call ? As<Op>(call->op) : nullptr;
-  return op != nullptr && (op->id == op::kLess || op->id == op::kGreater);
+  if (op == nullptr) return false;
+  const bool is_square = op->id == op::kMultiply && call->args[0] == call->args[1];
+  return is_square || IsOneOf(*op, op::kLess, op::kGreater, op::kAbs, op::kPermuteDims);
 }
 
 }  // namespace
@@ -233,10 +242,9 @@ bool Matcher::TakesAllUses(const Var* var) const {
 }
 
 bool Matcher::IsClosed() const {
-  // A comparison may be shared: without its other users it is dead, and with them it is one node at most.
   return std::ranges::all_of(inner_, [&](const auto& entry) {
     return TakesAllUses(entry.first) ||
-           (IsComparison(definitions_->Find(entry.first)) && !definitions_->absorbed_.contains(entry.first));
+           (MayBeShared(definitions_->Find(entry.first)) && !definitions_->absorbed_.contains(entry.first));
   });
 }
 

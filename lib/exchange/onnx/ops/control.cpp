@@ -1,5 +1,7 @@
 // Conditionals and loops.
 
+#include <algorithm>
+
 #include "exchange/onnx/import/body_function.h"
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/import/opaque_call.h"
@@ -18,6 +20,13 @@ const GraphProto* GraphOf(OpImport& op, std::string_view name) {
 }
 
 // ---- If
+
+// Returns whether a graph takes no values; initializers may be inputs as well.
+bool HasNoInputs(const GraphProto& graph) {
+  return std::ranges::all_of(graph.inputs, [&](const ValueInfo& input) {
+    return std::ranges::find(graph.initializers, input.name, &TensorProto::name) != graph.initializers.end();
+  });
+}
 
 // A condition that is known: the nodes of one branch take the place of the conditional.
 Value InlineBranch(OpImport& op, const GraphProto& graph) {
@@ -44,6 +53,9 @@ Value ImportIf(OpImport& op) {
     if (branches[i]->outputs.size() != op.num_outputs())
       return op.Error(
           fmt::format("has {} outputs, but a branch has {}", op.num_outputs(), branches[i]->outputs.size()));
+    if (!HasNoInputs(*branches[i]))
+      return op.Error(fmt::format("a branch has the input '{}', expected none: it uses the values around it",
+                                  branches[i]->inputs.front().name));
     Scope inner(&op.scope());
     bodies[i] = importer.WithSymbols([&] { return importer.ImportBody(*branches[i], importer.node_context(), inner); });
     if (bodies[i] == nullptr) return op.Failed();

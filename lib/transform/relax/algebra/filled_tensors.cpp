@@ -48,6 +48,11 @@ const Expr* FoldConstants(OpId op, const Expr* a, const Expr* b, BlockBuilder& b
   return value.ok() && value->tensor() ? MakeLiteral(*value, builder.workspace()) : nullptr;
 }
 
+// Constants of this size may be copied for a simpler form.
+constexpr size_t kSmallConstant = 64;
+
+size_t BytesOf(const Expr* constant) { return To<Constant>(constant)->data->num_bytes(); }
+
 // Returns whether a value is a convolution or a matrix product.
 bool HasWeights(const Expr* value, const Definitions& definitions) {
   const auto* call = As<Call>(DefinitionOf(value, definitions));
@@ -237,6 +242,7 @@ void AddFilledTensorRules(RuleSet& rules) {
 // Of constants c and d, whose sum or product is not bigger than they are, and operands that nothing else uses:
 //   x + x = x * 2        (x + c) * d = x * d + c * d        a / sqrt(x) = a * rsqrt(x)
 //   (x * c) * d = x * (c * d)        (x + c) + d = x + (c + d)
+// A tensor d stays outside of a sum with a smaller c: the product would be another tensor as big as d.
 // A factor that makes the sum bigger stays outside, and so does one of what has weights, which c is the bias of:
 // FoldScaleAxis takes such a factor into both.
 void AddNeighbourRules(RuleSet& rules) {
@@ -264,6 +270,7 @@ void AddNeighbourRules(RuleSet& rules) {
                if (As<Constant>(match[x]) || !HasSameType(match[sum], match[product])) return nullptr;
                if (HasWeights(match[x], match.definitions())) return nullptr;
                const Expr* both = FoldConstants(op::kMultiply, match[c], match[d], builder);
+               if (both && BytesOf(both) > std::max(BytesOf(match[c]), kSmallConstant)) return nullptr;
                OpBuilder calls(builder);
                return both ? op::Add(calls, op::Multiply(calls, match[x], match[d]), both) : nullptr;
              }});

@@ -60,6 +60,10 @@ for i in range(40):
 save("expansion", model([helper.make_node("F0", ["x"], ["y"], domain="own")], [info("x", [2])], functions=functions))
 
 
+branch = helper.make_graph([helper.make_node("Relu", ["a"], ["b"])], "branch", [info("a", [2])], [info("b", [2])])
+choice = helper.make_node("If", ["c"], ["y"], name="choice", then_branch=branch, else_branch=branch)
+save("branch_input", model([choice], [info("a", [2]), helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, [])]))
+
 # ---- Tensors
 
 
