@@ -116,7 +116,12 @@ Result<std::string> MakeHeader(std::span<const NamedTensor> tensors, std::span<c
 Result<data::SafetensorsHeader> data::ReadSafetensorsHeader(const FileBuffer& file) {
   std::string_view rest = file.text();
   const uint64_t header_size = rest.size() < kLength ? 0 : Load<uint64_t>(rest);
-  if (rest.size() < kLength || header_size > rest.size() - kLength) return Malformed("its header is cut off");
+  if (rest.size() < kLength || header_size > rest.size() - kLength) {
+    // What no other format has is taken for this one.
+    const bool begins = rest.substr(std::min(rest.size(), kLength)).starts_with('{');
+    return Malformed(begins ? "its header is cut off"
+                            : "not a file of tensors, expected .npz, .npy, .safetensors or parameters that TVM saved");
+  }
   const Result<JsonText> json = JsonText::Parse(rest.substr(kLength, header_size));
   if (!json || !json->root().is_object()) return Malformed("its header is not a JSON object");
   rest.remove_prefix(kLength + header_size);

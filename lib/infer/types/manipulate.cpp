@@ -280,6 +280,7 @@ IROPT_TYPE_RULE(InferMeshgrid, "a tuple of tensors with an axis for each of `ten
     known = known && t->known && !t->dtype.is_void();
     if (known) dims.push_back(t->dims[0]);
   }
+  if (known && dims.size() > 1 && MeshgridAttrs(call).indexing() == "xy") std::swap(dims[0], dims[1]);
   const VDeviceAttr* vdevice = JoinVDevices(tensors);
   const Type* grid =
       known ? TensorType::Get(dims, dtype, vdevice) : TensorType::Get(static_cast<int>(tensors.size()), dtype, vdevice);

@@ -154,9 +154,9 @@ std::string_view ExportContext::Initializer(std::shared_ptr<const NDArray> array
 
 bool ExportContext::came_from_onnx() const { return module_.attrs()->Find(attr::kOnnxModel) != nullptr; }
 
-void ExportContext::Report(std::string message) {
+void ExportContext::Report(std::string message, SourceSpan place) {
   failed_ = true;
-  diagnostics_.Error({}, "no-counterpart", std::move(message));
+  diagnostics_.Error(place, "no-counterpart", std::move(message));
 }
 
 }  // namespace iropt::onnx

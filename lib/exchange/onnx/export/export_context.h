@@ -58,7 +58,7 @@ class ExportContext {
 
   // ---- Failure
   // Reports that ONNX lacks something that a function uses.
-  void Report(std::string message);
+  void Report(std::string message, SourceSpan place = {});
   bool failed() const { return failed_; }
 
  private:

@@ -10,6 +10,7 @@
 #include "exchange/onnx/tensors.h"
 #include "exchange/onnx/type_text.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
@@ -17,7 +18,8 @@
 namespace iropt::onnx {
 
 void FunctionExporter::Report(std::string_view op, std::string_view reason) {
-  context_.Report(fmt::format("function '{}': {}: {}", function_, op, reason));
+  const SourceSpan place = current_ ? Location(definitions_.SpanOf(current_)) : SourceSpan();
+  context_.Report(fmt::format("function '{}': {}: {}", function_, op, reason), place);
 }
 
 // ---- Types

@@ -9,7 +9,7 @@ const ExportRow* FindExportRow(OpId op) {
     LookupMap<OpId, const ExportRow*> by_op;
     const std::span<const ExportRow> families[] = {AttentionExports(),  ElementwiseExports(), ImageExports(),
                                                    ManipulateExports(), NeuralExports(),      QuantizationExports(),
-                                                   ReductionExports(),  ShapeExports()};
+                                                   ReductionExports(),  SelectionExports(),   ShapeExports()};
     for (const std::span<const ExportRow> family : families) {
       for (const ExportRow& row : family) by_op.try_emplace(row.op, &row);
     }

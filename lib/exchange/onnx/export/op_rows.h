@@ -27,6 +27,7 @@ std::span<const ExportRow> ManipulateExports();
 std::span<const ExportRow> NeuralExports();
 std::span<const ExportRow> QuantizationExports();
 std::span<const ExportRow> ReductionExports();
+std::span<const ExportRow> SelectionExports();
 std::span<const ExportRow> ShapeExports();
 
 }  // namespace iropt::onnx

@@ -138,7 +138,8 @@ std::string_view Masked(OpExport& op, std::string_view seen, std::string_view sc
 
 // ---- Rows
 
-Names ExportParts(OpExport& op, const KeyRule& rule) {
+// `seen` has the keys that queries see, if the rule does not say that; `bias` is added to the scores.
+Names ExportParts(OpExport& op, const KeyRule& rule, std::string_view seen, std::string_view bias) {
   const bool has_mask = rule.kind != KeyRule::Kind::All;
   if (has_mask && op.version() < 11) return op.Needs(11);
   const std::string_view keys = HeadsOfQueries(op, 1);
@@ -146,8 +147,9 @@ Names ExportParts(OpExport& op, const KeyRule& rule) {
   if (keys.empty() || values.empty()) return op.Lacks("its numbers of heads are not known");
   const std::string_view transposed = op.Transpose(keys, {0, 1, 3, 2});
   std::string_view scores = Scaled(op, op.Add("MatMul", {HeadsFirst(op, 0), transposed}));
-  if (op.num_args() > 3) scores = op.Add("Add", {scores, op.In(3)});
-  if (has_mask) scores = Masked(op, SeenKeys(op, rule), scores);
+  if (!bias.empty()) scores = op.Add("Add", {scores, bias});
+  if (has_mask && seen.empty()) seen = SeenKeys(op, rule);
+  if (!seen.empty()) scores = Masked(op, seen, scores);
   const std::string_view weights = op.Add("Softmax", {scores}, {IntAttribute("axis", 3)});
   return {op.Transpose(op.Add("MatMul", {weights, values}), {0, 2, 1, 3})};
 }
@@ -157,7 +159,8 @@ Names ExportAttention(OpExport& op) {
   if (!rule) return op.Lacks("ONNX has no such mask");
   if (!KnownTypeOf(op.Arg(0)) || !KnownTypeOf(op.Arg(1)) || !KnownTypeOf(op.Arg(2)))
     return op.Lacks("the shapes of its operands are not known");
-  if (op.version() < kFirstAttention) return ExportParts(op, *rule);
+  if (op.version() < kFirstAttention)
+    return ExportParts(op, *rule, "", op.num_args() > 3 ? op.In(3) : std::string_view());
   Names inputs{HeadsFirst(op, 0), HeadsFirst(op, 1), HeadsFirst(op, 2)};
   if (op.num_args() > 3) inputs.push_back(op.In(3));
   if (rule->kind == KeyRule::Kind::Computed) {
@@ -170,9 +173,48 @@ Names ExportAttention(OpExport& op) {
   return {op.Transpose(op.Add("Attention", std::move(inputs), AttributesOf(op.call(), *rule)), {0, 2, 1, 3})};
 }
 
+// The number of sequences that begin at each position or before it: 0 before the first one.
+std::string_view SequencesOf(OpExport& op, size_t operand, size_t starts) {
+  const std::string_view length = op.exporter().dims().DimScalar(op.TypeOf(operand)->dims[kSteps]);
+  const std::string_view positions = op.Add("Range", {op.exporter().IntScalar(0), length, op.exporter().IntScalar(1)});
+  const std::string_view begins = op.Cast(op.In(starts), op.Dtype(starts), DataType::Int(64));
+  const std::string_view is_before = op.Add("Less", {op.Unsqueeze(positions, {1}), begins});
+  const std::string_view counted = op.Cast(op.Add("Not", {is_before}), DataType::Bool(), DataType::Int(64));
+  return op.Reduce("ReduceSum", counted, {1}, false);
+}
+
+// Sequences one after the other: queries see the keys of their own one. What is outside of all of them is 0.
+Names ExportAttentionVarLen(OpExport& op) {
+  constexpr size_t kQueryStarts = 3, kKeyStarts = 4;
+  auto rule = KeyRuleOf(op.call());
+  const TensorType* starts = op.TypeOf(kQueryStarts);
+  if (!rule) return op.Lacks("ONNX has no such mask");
+  if (!KnownTypeOf(op.Arg(0)) || !KnownTypeOf(op.Arg(1)) || !KnownTypeOf(op.Arg(2)) || !starts || !starts->known)
+    return op.Lacks("the shapes of its operands are not known");
+  const bool is_self = op.Resolved(kQueryStarts) == op.Resolved(kKeyStarts);
+  if (rule->kind != KeyRule::Kind::All && !is_self) return op.Lacks("ONNX has no mask of sequences of several lengths");
+  // Each sequence has as many queries as keys, which begin at the same position.
+  rule->ends_with_last = false;
+  const std::string_view of_queries = SequencesOf(op, 0, kQueryStarts);
+  const std::string_view of_keys = is_self ? of_queries : SequencesOf(op, 1, kKeyStarts);
+  std::string_view seen = op.Add("Equal", {op.Unsqueeze(of_queries, {1}), of_keys});
+  if (rule->kind != KeyRule::Kind::All) {
+    rule->kind = KeyRule::Kind::Computed;
+    seen = op.Add("And", {seen, SeenKeys(op, *rule)});
+  }
+  const Names results = ExportParts(op, {}, seen, "");
+  if (results.empty()) return {};
+  const std::string_view last = op.exporter().dims().DimScalar(starts->dims[0]);
+  const std::string_view zero = op.exporter().IntScalar(0);
+  const std::string_view is_inside =
+      op.Add("And", {op.Add("Greater", {of_queries, zero}), op.Add("Less", {of_queries, last})});
+  return {op.Add("Where", {op.Unsqueeze(is_inside, {1, 2}), results[0], op.Scalar(0, op.Dtype(0))})};
+}
+
 constexpr ExportRow kAttentionExports[] = {
-    {op::kNnAttention, "", 7, ExportAttention},      // Attention; before 23 a composition
-    {op::kNnAttentionBias, "", 7, ExportAttention},  // Attention; before 23 a composition
+    {op::kNnAttention, "", 7, ExportAttention},               // Attention; before 23 a composition
+    {op::kNnAttentionBias, "", 7, ExportAttention},           // Attention; before 23 a composition
+    {op::kNnAttentionVarLen, "", 11, ExportAttentionVarLen},  // a composition
 };
 
 // ---- With the transpositions around it

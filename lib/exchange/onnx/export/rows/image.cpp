@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "exchange/onnx/export/op_rows.h"
+#include "iropt/ir/context.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/concat.h"
@@ -44,14 +45,15 @@ std::vector<float> WholeScales(const TensorType* data, std::span<const int64_t> 
 }
 
 // Resize has the sizes of all dimensions as an input, or factors.
-Names ExportResize2d(OpExport& op) {
-  const auto attrs = op.Attrs<Resize2DAttrs>();
+template <class ResizeAttrs>
+Names ExportResize(OpExport& op, std::string_view plain) {
+  const auto attrs = op.Attrs<ResizeAttrs>();
   const std::string_view mode = ResizeMode(attrs.method());
   if (mode.empty()) return op.Lacks(fmt::format("ONNX has no method '{}'", attrs.method()));
   const TensorType* result = op.ResultType();
   if (result == nullptr || !result->known) return op.Lacks("the shape of its result is not known");
-  const auto axes = LayoutAxes(attrs.layout(), "NCHW");
-  const std::string_view data = op.ToLayout(op.In(0), attrs.layout(), "NCHW");
+  const auto axes = LayoutAxes(attrs.layout(), plain);
+  const std::string_view data = op.ToLayout(op.In(0), attrs.layout(), plain);
   if (data.empty() || !axes) return {};
   std::vector<const PrimExpr*> sizes;
   for (const int64_t axis : *axes) sizes.push_back(result->dims[static_cast<uint32_t>(axis)]);
@@ -77,9 +79,11 @@ Names ExportResize2d(OpExport& op) {
   if (op.version() < 13 || is_cropped) {
     const std::vector<double> box = attrs.roi();
     std::vector<float> values;
-    if (is_cropped && box.size() == 4)
-      values = {0, 0, static_cast<float>(box[0]), static_cast<float>(box[1]),
-                1, 1, static_cast<float>(box[2]), static_cast<float>(box[3])};
+    const size_t lengths = plain.size() - 2;
+    for (size_t end = 0; is_cropped && box.size() == 2 * lengths && end < 2; ++end) {
+      values.insert(values.end(), 2, static_cast<float>(end));
+      for (size_t i = 0; i < lengths; ++i) values.push_back(static_cast<float>(box[end * lengths + i]));
+    }
     roi = tensor(values);
     if (op.version() < 13) scales = tensor({});
   }
@@ -91,8 +95,10 @@ Names ExportResize2d(OpExport& op) {
     inputs.push_back(op.exporter().dims().ShapeTensor(sizes));
   }
   const std::string_view resized = op.Add("Resize", std::move(inputs), std::move(attributes));
-  return {op.ToLayout(resized, "NCHW", attrs.layout())};
+  return {op.ToLayout(resized, plain, attrs.layout())};
 }
+Names ExportResize2d(OpExport& op) { return ExportResize<Resize2DAttrs>(op, "NCHW"); }
+Names ExportResize3d(OpExport& op) { return ExportResize<Resize3DAttrs>(op, "NCDHW"); }
 
 // The coordinates are the last dimension in ONNX, the second one in Relax.
 Names ExportGridSample(OpExport& op) {
@@ -105,6 +111,21 @@ Names ExportGridSample(OpExport& op) {
   return {op.Add("GridSample", {op.In(0), op.Transpose(op.In(1), {0, 2, 3, 1})},
                  {IntAttribute("align_corners", attrs.align_corners() ? 1 : 0), TextAttribute("mode", mode),
                   TextAttribute("padding_mode", attrs.padding_mode())})};
+}
+
+// The coordinates are the last dimension in ONNX, the second one in Relax.
+Names ExportAffineGrid(OpExport& op) {
+  const auto* size = As<ShapeExpr>(op.Resolved(1));
+  const TensorType* matrices = op.TypeOf(0);
+  if (size == nullptr || matrices == nullptr || !matrices->known) return op.Lacks("its shape is not known");
+  std::vector<const PrimExpr*> dims{matrices->dims[0], IRContext::Current().Int(1)};
+  dims.insert(dims.end(), size->values.begin(), size->values.end());
+  const std::string_view grid =
+      op.Add("AffineGrid", {op.In(0), op.exporter().dims().ShapeTensor(dims)},
+             {IntAttribute("align_corners", op.Attrs<AffineGridAttrs>().align_corners() ? 1 : 0)});
+  std::vector<int64_t> axes{0, static_cast<int64_t>(dims.size()) - 1};
+  for (int64_t i = 1; i + 1 < static_cast<int64_t>(dims.size()); ++i) axes.push_back(i);
+  return {op.Transpose(grid, std::move(axes))};
 }
 
 // ---- Regions
@@ -178,8 +199,9 @@ Names ExportRoiAlign(OpExport& op) {
 }
 
 constexpr ExportRow kImageExports[] = {
+    {op::kImageAffineGrid, "", 20, ExportAffineGrid},  // AffineGrid, Transpose
     {op::kImageGridSample, "", 16, ExportGridSample},  // Transpose, GridSample
-    {op::kImageResize2d, "Resize", 11, ExportResize2d},
+    {op::kImageResize2d, "Resize", 11, ExportResize2d},    {op::kImageResize3d, "Resize", 11, ExportResize3d},
     {op::kVisionRoiAlign, "RoiAlign", 10, ExportRoiAlign},
 };
 
