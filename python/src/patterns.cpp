@@ -16,6 +16,7 @@
 #include "node.h"
 #include "pass_handle.h"
 #include "session.h"
+#include "transform/relax/algebra/combine_parallel_matmul.h"
 #include "transform/relax/fusion/fuse_ops_by_pattern.h"
 #include "values.h"
 
@@ -131,6 +132,27 @@ std::shared_ptr<PassHandle> FusePatterns(const std::vector<std::tuple<std::strin
   return std::make_shared<PassHandle>(info, [info, fuse](Log&) { return CreateModulePass(info, fuse); });
 }
 
+// CombineParallelMatmul with a condition: a function of (function, left factor, right factors, biases).
+std::shared_ptr<PassHandle> CombineProducts(py::object holds) {
+  const auto callback = std::make_shared<const Callback>(std::move(holds));
+  const ParallelProductsCheck check = [callback](const Function& function, const FunctionPassContext& context,
+                                                 const ParallelProducts& products) {
+    const py::gil_scoped_acquire lock;
+    const KeepRef keep = Session::Current()->KeepOf(context.storage());
+    const auto list = [&](const std::vector<const Expr*>& exprs) {
+      py::list result;
+      for (const Expr* expr : exprs) result.append(ToPython(expr, keep));
+      return result;
+    };
+    return py::bool_((**callback)(ToPython(&function, keep), ToPython(products.left, keep), list(products.factors),
+                                  list(products.biases)))
+        .cast<bool>();
+  };
+  PassInfo info = PassRegistry::Global().Find("CombineParallelMatmul")->info;
+  info.is_serial = true;
+  return std::make_shared<PassHandle>(info, [info, check](Log&) { return CreateCombineParallelMatmul(info, check); });
+}
+
 void AddConstructors(py::module_& m) {
   using Patterns = std::vector<Pattern>;
   m.def("pattern_wildcard", &Wildcard);
@@ -174,6 +196,7 @@ void AddPatterns(py::module_& m) {
       .def("remove", &PyDefinitions::Remove)
       .def("match", &PyDefinitions::Try, py::arg("pattern"), py::arg("expr"), py::arg("as_vars") = false);
   m.def("fuse_patterns_pass", &FusePatterns);
+  m.def("combine_products_pass", &CombineProducts);
 }
 
 }  // namespace iropt::python

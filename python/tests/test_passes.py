@@ -24,6 +24,41 @@ def test_pass_of_the_table(module):
         relax.transform.NoSuchPass()
 
 
+def test_products_that_a_condition_allows():
+    @R.function(private=True)
+    def products(x: R.Tensor((2, 4), "float32"), y: R.Tensor((2, 4), "float32"), a: R.Tensor((4, 3), "float32"),
+                 b: R.Tensor((4, 3), "float32"), c: R.Tensor((4, 3), "float32")):
+        with R.dataflow():
+            p = R.matmul(x, a)
+            q = R.matmul(x, b)
+            r = R.matmul(x, c)
+            s = R.matmul(y, a)
+            t = R.matmul(y, b)
+            out = (p, q, r, s, t)
+            R.output(out)
+        return out
+
+    asked = []
+
+    def holds(left, factors, biases, bindings):
+        asked.append((left.name_hint, [factor.name_hint for factor in factors], list(biases), len(bindings)))
+        return len(factors) > 2
+
+    module = ir.IRModule.from_expr(products)
+
+    def count_products(changed):
+        found = []
+        relax.analysis.post_order_visit(changed["main"], lambda node: found.append(node) if getattr(
+            node, "op", None) == ir.Op.get("relax.matmul") else None)
+        return len(found)
+
+    assert count_products(relax.transform.CombineParallelMatmul(holds)(module)) == 3
+    assert asked == [("x", ["a", "b", "c"], [], 6), ("y", ["a", "b"], [], 6)]
+    assert count_products(relax.transform.CombineParallelMatmul()(module)) == 2
+    with pytest.raises(ZeroDivisionError):
+        relax.transform.CombineParallelMatmul(lambda *_: 1 / 0)(module)
+
+
 def test_sequential_and_levels(module):
     passes = transform.Sequential([relax.transform.EliminateCommonSubexpr()])
     with transform.PassContext(opt_level=0):

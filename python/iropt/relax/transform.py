@@ -7,6 +7,7 @@ from .._core import Error, native
 from ..ir import transform as _transform
 from ..ir.transform import (DataflowBlockPass, FunctionPass, ModulePass, Pass, PassContext,  # noqa: F401
                             dataflowblock_pass, function_pass, module_pass)
+from . import expr as _expr
 from .fusion_pattern import FuseOpsByPattern, FusionPattern, PatternCheckContext  # noqa: F401
 from .lazy_params import LazyTransformParams  # noqa: F401
 
@@ -40,6 +41,22 @@ def AlterOpImpl(op_impl_map, op_buffer_transforms=None, op_buffer_axis_separator
         file.write(ir.IRModule(functions).script())
         file.flush()
         return _transform.make("AlterOpImpl", {**options, "file": file.name})
+
+
+def CombineParallelMatmul(check=None):
+    """Computes several products with the same left factor as one.
+
+    check: a function of the left factor, the right factors, the biases that follow the products, and the values of variables;
+    returns whether the products become one
+    """
+    if check is None:
+        return _transform.make("CombineParallelMatmul")
+
+    def holds(function, left, factors, biases):
+        bindings = {node.var: node.value for node in native.post_order(function) if isinstance(node, _expr.VarBinding)}
+        return check(left, factors, biases, bindings)
+
+    return _transform.FunctionPass(native.combine_products_pass(holds))
 
 
 def BindSymbolicVars(binding_map, func_name=None):

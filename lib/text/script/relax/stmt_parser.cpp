@@ -338,6 +338,15 @@ bool RelaxFunctionParser::ParseWith() {
   return ok;
 }
 
+// The last binding of a branch, which may be in a dataflow block; null if it gives no value.
+static const Binding* LastOfBranch(const std::vector<const BindingBlock*>& blocks,
+                                   const std::vector<const Binding*>& bindings) {
+  if (!bindings.empty()) return bindings.back();
+  if (blocks.empty() || blocks.back()->bindings.empty()) return nullptr;
+  const Binding* last = blocks.back()->bindings.back();
+  return last->var->is_dataflow() ? nullptr : last;
+}
+
 // One branch: its last binding names the variable that the conditional defines, and its value is the branch's value.
 // `elif` is an else branch of one conditional.
 bool RelaxFunctionParser::ParseBranch(std::string_view suffix, Branch& branch) {
@@ -348,12 +357,12 @@ bool RelaxFunctionParser::ParseBranch(std::string_view suffix, Branch& branch) {
   symbols_.PushScope();
   bool ok = AtName("elif") ? ParseIf() : ParseSuite();
   symbols_.PopScope();
-  if (ok && inner.bindings.empty())
-    ok = Error(header, "bad-branch", "a branch must end with the binding of a variable");
-  if (!inner.bindings.empty()) {
-    branch.name = inner.bindings.back()->var->name();
-    branch.name_span = inner.bindings.back()->var->span();
-    branch.type = inner.bindings.back()->var->type;
+  const Binding* last = LastOfBranch(inner.blocks, inner.bindings);
+  if (ok && last == nullptr) ok = Error(header, "bad-branch", "a branch must end with the binding of a variable");
+  if (last != nullptr) {
+    branch.name = last->var->name();
+    branch.name_span = last->var->span();
+    branch.type = last->var->type;
   }
   if (ok) {
     const Expr* body = BranchValue(suffix);
@@ -369,8 +378,9 @@ bool RelaxFunctionParser::ParseBranch(std::string_view suffix, Branch& branch) {
 // The value of the last binding of a branch. If it is not a leaf, the binding stays, and its variable gets another name
 // than the conditional's.
 const Expr* RelaxFunctionParser::BranchValue(std::string_view suffix) {
-  const Binding* last = sequence().bindings.back();
-  if (const auto* binding = As<VarBinding>(last); binding && (Is<Tuple>(binding->value) || IsLeaf(binding->value))) {
+  const Binding* last = LastOfBranch(sequence().blocks, sequence().bindings);
+  const auto* binding = sequence().bindings.empty() ? nullptr : As<VarBinding>(last);
+  if (binding && (Is<Tuple>(binding->value) || IsLeaf(binding->value))) {
     sequence().bindings.pop_back();
     if (!binding->value->type) const_cast<Expr*>(binding->value)->type = last->var->type;
     return binding->value;

@@ -12,6 +12,8 @@
 // CanonicalizeBindings, EliminateCommonSubexpr, dead bindings. Near-linear.
 //
 // Source: TVM 0.18's pass of this name.
+#include "combine_parallel_matmul.h"
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -249,7 +251,18 @@ CombinedBranches Describe(std::vector<Branch> branches) {
   return combined;
 }
 
-std::vector<CombinedBranches> FindProducts(const Segment& segment, int64_t min_branches) {
+ParallelProducts ProductsOf(const std::vector<Branch>& branches) {
+  ParallelProducts products{.left = As<Var>(branches.front().matmul.call->args[0])};
+  for (const Branch& branch : branches) {
+    products.factors.push_back(branch.rhs());
+    if (branch.bias_add) products.biases.push_back(branch.bias());
+  }
+  return products;
+}
+
+using BranchCheck = std::function<bool(const std::vector<Branch>& branches)>;
+
+std::vector<CombinedBranches> FindProducts(const Segment& segment, int64_t min_branches, const BranchCheck& check) {
   std::vector<CombinedBranches> groups;
   FamilyFinder finder(segment.bindings);
   for (Family& family : finder.families()) {
@@ -269,7 +282,8 @@ std::vector<CombinedBranches> FindProducts(const Segment& segment, int64_t min_b
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     for (const int rank : ranks) {
       std::vector<Branch> branches = Compatible(family.branches, rank);
-      if (branches.size() >= static_cast<size_t>(min_branches)) groups.push_back(Describe(std::move(branches)));
+      if (branches.size() >= static_cast<size_t>(min_branches) && check(branches))
+        groups.push_back(Describe(std::move(branches)));
     }
   }
   return groups;
@@ -277,10 +291,20 @@ std::vector<CombinedBranches> FindProducts(const Segment& segment, int64_t min_b
 
 }  // namespace
 
-Pass CreateCombineParallelMatmul(const PassOptions& options) {
-  return CreateFunctionPass(options.info(), [](const Function* function, FunctionPassContext& context) {
-    return CombineBranches(function, &FindProducts, 2, context);
+Pass CreateCombineParallelMatmul(const PassInfo& info, const ParallelProductsCheck& check) {
+  return CreateFunctionPass(info, [check](const Function* function, FunctionPassContext& context) {
+    const auto holds = [&](const std::vector<Branch>& branches) {
+      return check == nullptr || check(*function, context, ProductsOf(branches));
+    };
+    const auto find = [&](const Segment& segment, int64_t min_branches) {
+      return FindProducts(segment, min_branches, holds);
+    };
+    return CombineBranches(function, find, 2, context);
   });
+}
+
+Pass CreateCombineParallelMatmul(const PassOptions& options) {
+  return CreateCombineParallelMatmul(options.info(), nullptr);
 }
 
 }  // namespace iropt

@@ -159,7 +159,7 @@ class Scheduler {
 
 class BranchCombiner : public ExprMutator {
  public:
-  BranchCombiner(FindGroups find_groups, int64_t min_branches, const Function& function, const Module& module,
+  BranchCombiner(const FindGroups& find_groups, int64_t min_branches, const Function& function, const Module& module,
                  Workspace& workspace, TypeInferrer& inferrer)
       : ExprMutator(workspace, &inferrer),
         find_groups_(find_groups),
@@ -230,7 +230,7 @@ class BranchCombiner : public ExprMutator {
     return builder().Emit(group.combine(builder()));
   }
 
-  FindGroups find_groups_;
+  const FindGroups& find_groups_;
   int64_t min_branches_;
   const std::vector<uint32_t> uses_;  // by Var::id
   const Module& module_;
@@ -250,7 +250,7 @@ std::vector<uint32_t> OrderCombined(std::span<const Binding* const> segment, std
   return {};
 }
 
-Result<const Function*> CombineBranches(const Function* function, FindGroups find_groups, int64_t min_branches,
+Result<const Function*> CombineBranches(const Function* function, const FindGroups& find_groups, int64_t min_branches,
                                         FunctionPassContext& context, bool merges) {
   if (IsPrimitive(*function) || OverwritesVars(*function, &context.module())) return function;
   OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());

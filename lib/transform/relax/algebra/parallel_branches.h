@@ -45,8 +45,8 @@ std::vector<uint32_t> OrderCombined(std::span<const Binding* const> segment, std
 // Combines the branches that `find_groups` finds in a segment: in a dataflow block, or in a part of another block
 // between the bindings that must not move, calls with effects and conditionals. Changed functions are cleaned up, with
 // equal expressions merged if `merges`.
-using FindGroups = std::vector<CombinedBranches> (*)(const Segment& segment, int64_t min_branches);
-Result<const Function*> CombineBranches(const Function* function, FindGroups find_groups, int64_t min_branches,
+using FindGroups = std::function<std::vector<CombinedBranches>(const Segment& segment, int64_t min_branches)>;
+Result<const Function*> CombineBranches(const Function* function, const FindGroups& find_groups, int64_t min_branches,
                                         FunctionPassContext& context, bool merges = true);
 
 }  // namespace iropt

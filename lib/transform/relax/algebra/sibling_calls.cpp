@@ -374,7 +374,8 @@ std::vector<CombinedBranches> FindWideProducts(const Segment& segment, int64_t m
   });
 }
 
-Pass CreateCombiningPass(const PassOptions& options, const TypedOption<int64_t>& min_num_branches, FindGroups find) {
+Pass CreateCombiningPass(const PassOptions& options, const TypedOption<int64_t>& min_num_branches,
+                         const FindGroups& find) {
   return CreateFunctionPass(options.info(),
                             [find, min_branches = options.Count(min_num_branches)](
                                 const Function* function, FunctionPassContext& context) -> Result<const Function*> {

@@ -58,6 +58,7 @@ std::vector<CombinedBranches> FindWideProducts(const Segment& segment, int64_t m
 std::vector<Siblings> FindProducts(const Segment& segment, int rank);
 
 // A pass that combines groups of at least as many calls as the option says.
-Pass CreateCombiningPass(const PassOptions& options, const TypedOption<int64_t>& min_num_branches, FindGroups find);
+Pass CreateCombiningPass(const PassOptions& options, const TypedOption<int64_t>& min_num_branches,
+                         const FindGroups& find);
 
 }  // namespace iropt

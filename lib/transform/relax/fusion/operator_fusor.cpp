@@ -261,9 +261,13 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
       return;
     }
     const Var* results = BindNew(call, last, bindings);
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const auto* item = NewLike<TupleGetItem>(workspace(), last, results, static_cast<int32_t>(i), outputs[i]->type);
-      bindings.push_back(NewLike<VarBinding>(workspace(), last, outputs[i], item));
+    // In the order in which the program binds them.
+    for (const Binding* binding : unit.creator->bindings()) {
+      const auto output = std::ranges::find(outputs, binding->var);
+      if (output == outputs.end()) continue;
+      const auto index = static_cast<int32_t>(output - outputs.begin());
+      const auto* item = NewLike<TupleGetItem>(workspace(), last, results, index, binding->var->type);
+      bindings.push_back(NewLike<VarBinding>(workspace(), last, binding->var, item));
     }
   }
 

@@ -63,7 +63,8 @@ Names ExportIndexTensor(OpExport& op) {
 Names ExportIndexPut(OpExport& op) {
   const std::vector<const Expr*> indices = TensorsOf(op, 1);
   const TensorType* values = op.TypeOf(2);
-  if (!HasTypes(indices) || values == nullptr || !values->known) return op.Lacks("its shapes are not known");
+  if (!HasTypes(indices) || values == nullptr || !values->known)
+    return op.Lacks("the shapes of its indices and values are not known");
   const auto is_as_long = [&](const Expr* index) {
     return OpExport::TensorOf(index)->dims.size() <= values->dims.size();
   };
@@ -93,13 +94,13 @@ Names ExportUnique(OpExport& op) {
   int64_t flags[4] = {};
   for (size_t i = 0; i < 4; ++i) {
     const auto flag = op.IntArg(i + 1);
-    if (!flag) return op.Lacks("its flags are not numbers");
+    if (!flag) return op.Lacks("its flags and its axis are not numbers");
     flags[i] = *flag;
   }
   attributes.push_back(IntAttribute("sorted", flags[0] != 0 ? 1 : 0));
   if (op.num_args() > 5) {
     const auto axis = op.IntArg(5);
-    if (!axis) return op.Lacks("its axis is not a number");
+    if (!axis) return op.Lacks("its flags and its axis are not numbers");
     attributes.push_back(IntAttribute("axis", *axis));
   }
   const Names all = op.exporter().AddNode("Unique", {op.In(0)}, std::move(attributes), 4);
