@@ -7,6 +7,8 @@
 #include "function_creator.h"
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
+#include "iropt/diag/joint_spans.h"
+#include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
@@ -254,8 +256,8 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
     const Binding& last = *unit.creator->bindings().back();
     std::vector<const Expr*> args = Arguments(fused, last, bindings);
     const Type* type = outputs.size() == 1 ? outputs.front()->type : TupleOf(outputs);
-    const auto* call =
-        NewLike<Call>(workspace(), *ValueOf(&last), name, workspace().Copy(args), nullptr, nullptr, type);
+    auto* call = NewLike<Call>(workspace(), *ValueOf(&last), name, workspace().Copy(args), nullptr, nullptr, type);
+    call->set_span(PlaceOf(*unit.creator));
     if (outputs.size() == 1) {
       bindings.push_back(NewLike<VarBinding>(workspace(), last, outputs.front(), call));
       return;
@@ -269,6 +271,14 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
       const auto* item = NewLike<TupleGetItem>(workspace(), last, results, index, binding->var->type);
       bindings.push_back(NewLike<VarBinding>(workspace(), last, binding->var, item));
     }
+  }
+
+  // Where all calls of a function come from.
+  static Span PlaceOf(const FunctionCreator& creator) {
+    std::vector<SourceSpan> places;
+    for (const VarBinding* binding : creator.bindings()) places.push_back(Location(*binding->value));
+    const SourceSpan joint = Join(places);
+    return Span::Of(joint.begin, joint.end);
   }
 
   // The arguments of the call; items of tuples get bindings before it.

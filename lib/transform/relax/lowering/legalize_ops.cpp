@@ -103,13 +103,10 @@ class Legalizer : public ExprMutator {
     is_returned_ = returned_calls_.contains(old);
     if (!Is<Op>(call->op) || has_errors()) return call;
     if (!call->type) call = To<Call>(builder().Normalize(call));
-    // A legalization may consist of operators that are legalized in turn.
-    while (true) {
-      const Expr* result = Legalize(*call);
-      const auto* next = As<Call>(result);
-      if (result == call || !next || !Is<Op>(next->op) || failed()) return result;
-      call = next;
-    }
+    const size_t before = builder().in_block() ? builder().current_bindings().size() : 0;
+    const Expr* result = LegalizeFully(*call);
+    if (result != call) Place(result, old->span(), before);
+    return result;
   }
 
   const Var* VisitVarDef(const Var* var) override {
@@ -136,6 +133,31 @@ class Legalizer : public ExprMutator {
   }
 
  private:
+  // A legalization may consist of operators that are legalized in turn.
+  const Expr* LegalizeFully(const Call& given) {
+    const Call* call = &given;
+    while (true) {
+      const Expr* result = Legalize(*call);
+      const auto* next = As<Call>(result);
+      if (result == call || !next || !Is<Op>(next->op) || failed()) return result;
+      call = next;
+    }
+  }
+
+  // What a legalization has made comes from where the call does: the result, and the bindings from a number on.
+  void Place(const Expr* result, Span span, size_t first) {
+    const auto place = [&](const Node* node) {
+      if (!node->span().known()) const_cast<Node*>(node)->set_span(span);
+    };
+    if (Is<Call>(result)) place(result);
+    if (!builder().in_block()) return;
+    const std::vector<const Binding*>& bindings = builder().current_bindings();
+    for (size_t i = first; i < bindings.size(); ++i) {
+      place(bindings[i]);
+      if (const auto* made = As<Call>(ValueOf(bindings[i]))) place(made);
+    }
+  }
+
   // The expression that replaces the call, with a type; the call itself if it stays.
   const Expr* Legalize(const Call& call) {
     const OpInfo& op = *To<Op>(call.op)->info;
