@@ -59,7 +59,7 @@ package, loops are interpreted.")
 iropt_debian_package(PLUGINS ir-opt-plugin-dev devel "ir-opt ${same}, libfmt-dev, python3" "headers for plugins of ir-opt
 What passes in shared objects, which ir-opt loads, are compiled with.")
 
-iropt_debian_package(LIBRARIES libir-opt-dev libdevel "ir-opt-plugin-dev ${same}, libtbb-dev, zlib1g-dev" "ir-opt as a library
+iropt_debian_package(LIBRARIES libir-opt-dev libdevel "ir-opt-plugin-dev ${same}, zlib1g-dev" "ir-opt as a library
 Static libraries of the passes, the reader and the printer of ir-opt, with
 files for CMake and pkg-config.")
 

@@ -21,8 +21,7 @@ LEVEL = {area: level for level, area in enumerate(LAYERS)}
 FORBIDDEN = {("pass", "text"): "text and pass do not know each other",
              ("transform", "text"): "a pass works on the IR, never on its text"}
 # Libraries that are restricted to some places: the place is the first folder, then the area.
-LIBRARIES = {"CLI/": {"tools"}, "tbb/": {"support"}, "oneapi/": {"support"},
-             "nlohmann/": {"tools", "data", "diag", "text", "pass", "observe", "driver", "exchange", "lsp"}, "rapidjson/": {"support"}, "archive": {"data"},
+LIBRARIES = {"CLI/": {"tools"}, "nlohmann/": {"tools", "data", "diag", "text", "pass", "observe", "driver", "exchange", "lsp"}, "rapidjson/": {"support"}, "archive": {"data"},
              "llvm/": {"codegen"}, "protozero/": {"exchange"}}
 # The folders whose includes are checked. Tools and examples may use all public headers.
 CHECKED = ("include", "lib", "tools", "examples")

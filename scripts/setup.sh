@@ -17,7 +17,7 @@ done
 
 # What the tools need; mimalloc makes them faster, and protozero is for ONNX files.
 tool_packages=(g++ cmake ninja-build python3
-               libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libtbb-dev libxxhash-dev zlib1g-dev libeigen3-dev
+               libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libxxhash-dev zlib1g-dev libeigen3-dev
                libdtl-dev libmimalloc-dev libprotozero-dev)
 # For the extension module, and for Debian packages, with the Python package in one of them.
 python_packages=(python3-dev pybind11-dev)

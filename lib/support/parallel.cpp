@@ -1,16 +1,13 @@
 #include "iropt/support/parallel.h"
 
+#include <sched.h>
 #include <sys/mman.h>
-#include <tbb/global_control.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <exception>
-#include <latch>
 #include <list>
 #include <mutex>
 #include <new>
@@ -72,6 +69,23 @@ class FirstFailure {
 
 std::atomic<bool> uses_one_thread = false;
 
+// Blocks of a loop for each thread: several, so that a thread which gets long ones, or begins late, does fewer.
+constexpr size_t kBlocksPerThread = 64;
+
+// The processors that this process may use, which are fewer than there are where a tool such as taskset says so.
+int CountProcessors() {
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+#endif
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+// ---- The team
+
+// How long a thread looks for work before it sleeps: longer than what is done between the loops of a model.
+constexpr std::chrono::microseconds kPatience(100);
+
 // The address space of a thread besides its stack: the first memory that an allocator takes for it, and room for more.
 constexpr size_t kThreadSpace = size_t{64} << 20;
 
@@ -89,39 +103,140 @@ class ThreadSpace {
   void* space_;
 };
 
-// Counts the threads, the calling one included, that can exist at the same time: starts them and lets them wait.
-int CountStartable(int threads) {
-  std::latch end(1);
+void Pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Waits for a short time until `is_over` returns true. Returns whether it does.
+template <class Condition>
+bool WaitAwake(const Condition& is_over) {
+  constexpr int kLooks = 64;  // for each look at the clock
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  do {
+    for (int i = 0; i < kLooks; ++i) {
+      if (is_over()) return true;
+      Pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return is_over();
+}
+
+// The threads that run parallel loops together with the one that starts them.
+//
+// One loop runs at a time. Its blocks are begun in ascending order, each by the thread that is free first. A loop that
+// is over in microseconds must gain from threads, too: nothing is allocated for it, and a thread without work looks for
+// the next loop for a while before it sleeps.
+class ThreadTeam {
+ public:
+  // That of this process. It is never destroyed, since its threads may sleep until the process ends.
+  static ThreadTeam& Get();
+
+  // Calls body(0) ... body(blocks - 1) on up to `threads` threads, of which the calling one is the first. Returns
+  // false, and does nothing, if a loop is running: there is one around this one, or another thread has started it.
+  // Bodies must not throw.
+  bool TryRun(uint32_t blocks, int threads, FunctionRef<void(uint32_t)> body);
+
+ private:
+  // The blocks of the loop that nobody has begun, and how many threads besides the calling one may take some. Both are
+  // in one word, so that a thread that takes a block knows that the loop is not over.
+  static constexpr uint64_t Open(uint32_t threads, uint32_t blocks) { return uint64_t{threads} << 32 | blocks; }
+
+  void StartWorkers(uint32_t wanted);
+  void Work(uint32_t number);
+  void RunBlocks(uint32_t number);
+  int WaitForLoop(int seen);
+  void WaitForEnd();
+
+  std::atomic<bool> is_running_ = false;
+  // Of the loop that runs; not changed while it has unfinished blocks.
+  const FunctionRef<void(uint32_t)>* body_ = nullptr;
+  uint32_t blocks_ = 0;
+  alignas(64) std::atomic<uint64_t> open_ = 0;
+  alignas(64) std::atomic<int> unfinished_ = 0;
+  alignas(64) std::atomic<int> num_loops_ = 0;  // begun so far
+  // Only the thread whose loop runs changes these two.
+  std::atomic<uint32_t> num_workers_ = 0;
+  uint32_t tried_workers_ = 0;
+};
+
+ThreadTeam& ThreadTeam::Get() {
+  static auto* const team = new ThreadTeam;
+  return *team;
+}
+
+bool ThreadTeam::TryRun(uint32_t blocks, int threads, FunctionRef<void(uint32_t)> body) {
+  if (blocks == 0) return true;
+  if (is_running_.exchange(true, std::memory_order_acquire)) return false;
+  const auto helpers = static_cast<uint32_t>(threads - 1);
+  if (helpers > tried_workers_) StartWorkers(helpers);
+  body_ = &body;
+  blocks_ = blocks;
+  unfinished_.store(static_cast<int>(blocks), std::memory_order_relaxed);
+  open_.store(Open(helpers, blocks), std::memory_order_release);
+  num_loops_.fetch_add(1, std::memory_order_seq_cst);
+  num_loops_.notify_all();
+  RunBlocks(0);
+  WaitForEnd();
+  is_running_.store(false, std::memory_order_release);
+  return true;
+}
+
+// As many as the system allows are started, together with those that there are; this is tried once for each higher
+// number.
+void ThreadTeam::StartWorkers(uint32_t wanted) {
+  tried_workers_ = wanted;
   std::list<ThreadSpace> spaces;
-  std::list<std::jthread> started;
   try {
-    for (int i = 1; i < threads; ++i) {
+    for (uint32_t number = num_workers_.load(std::memory_order_relaxed); number < wanted; ++number) {
       spaces.emplace_back();
-      started.emplace_back([&] { end.wait(); });
+      std::thread([this, number] { Work(number + 1); }).detach();
+      num_workers_.store(number + 1, std::memory_order_relaxed);
     }
   } catch (const std::bad_alloc&) {
     // The address space is used up.
   } catch (const std::system_error&) {
     // The user or the container may start no more threads.
   }
-  end.count_down();
-  return static_cast<int>(started.size()) + 1;
 }
 
-// At most `threads`: how many can be started. oneTBB ends the program if it cannot start a thread that it wants, so
-// this is tried before, once for each higher number.
-int StartableThreads(int threads) {
-  static std::mutex mutex;
-  static std::atomic<int> tried = 1;
-  static std::atomic<int> startable = 1;
-  if (threads > tried.load(std::memory_order_acquire)) {
-    const std::scoped_lock lock(mutex);
-    if (threads > tried.load(std::memory_order_relaxed)) {
-      startable.store(CountStartable(threads), std::memory_order_relaxed);
-      tried.store(threads, std::memory_order_release);
-    }
+void ThreadTeam::Work(uint32_t number) {
+  for (int seen = 0;;) {
+    seen = WaitForLoop(seen);
+    RunBlocks(number);
   }
-  return std::min(threads, startable.load(std::memory_order_relaxed));
+}
+
+// The thread with number 0 is the one that has started the loop.
+void ThreadTeam::RunBlocks(uint32_t number) {
+  uint64_t open = open_.load(std::memory_order_acquire);
+  while (static_cast<uint32_t>(open) != 0 && number <= open >> 32) {
+    if (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+    (*body_)(blocks_ - static_cast<uint32_t>(open));
+    if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1 && number != 0) unfinished_.notify_all();
+    open = open_.load(std::memory_order_acquire);
+  }
+}
+
+// Returns the number of loops, which is not the one that was seen before. With more threads than processors, one that
+// stays awake would take the time of another one.
+int ThreadTeam::WaitForLoop(int seen) {
+  const auto is_over = [&] { return num_loops_.load(std::memory_order_acquire) != seen; };
+  const bool may_stay = num_workers_.load(std::memory_order_relaxed) < static_cast<uint32_t>(DefaultThreadCount());
+  if (!may_stay || !WaitAwake(is_over)) num_loops_.wait(seen, std::memory_order_acquire);
+  return num_loops_.load(std::memory_order_acquire);
+}
+
+void ThreadTeam::WaitForEnd() {
+  const auto is_over = [&] { return unfinished_.load(std::memory_order_acquire) == 0; };
+  if (WaitAwake(is_over)) return;
+  for (int left = unfinished_.load(std::memory_order_acquire); left != 0;
+       left = unfinished_.load(std::memory_order_acquire)) {
+    unfinished_.wait(left, std::memory_order_acquire);
+  }
 }
 
 }  // namespace
@@ -130,7 +245,10 @@ bool CanStartThreads() { return true; }
 
 void UseOneThread() { uses_one_thread.store(true); }
 
-int DefaultThreadCount() { return std::max(1, tbb::info::default_concurrency()); }
+int DefaultThreadCount() {
+  static const int count = CountProcessors();
+  return count;
+}
 
 void RegisterThreadInherit(ThreadInherit setting) {
   InheritedSettings& settings = Settings();
@@ -144,22 +262,26 @@ void RegisterThreadInherit(ThreadInherit setting) {
 }
 
 void ParallelFor(size_t n, int threads, FunctionRef<void(size_t)> body) {
-  if (n <= 1 || uses_one_thread.load(std::memory_order_relaxed)) threads = 1;
-  if (threads > 1) threads = StartableThreads(threads);
-  if (threads <= 1) {
+  const auto run_alone = [&] {
     for (size_t i = 0; i < n; ++i) body(i);
-    return;
-  }
+  };
+  if (n <= 1 || threads <= 1 || uses_one_thread.load(std::memory_order_relaxed)) return run_alone();
   const size_t settings = Settings().count.load(std::memory_order_acquire);
   const SettingValues inherited = SaveSettings(settings);
   const CrashNote* const note = CrashNote::Current();
   FirstFailure failure;
-  const auto run_range = [&](const tbb::blocked_range<size_t>& range) {
+  const auto used = static_cast<size_t>(std::min<uint64_t>(n, static_cast<uint64_t>(threads)));
+  const size_t blocks = std::min({n, used * kBlocksPerThread, size_t{INT32_MAX}});
+  const auto run_block = [&](uint32_t block) {
     const SettingValues own = SaveSettings(settings);
     RestoreSettings(inherited, settings);
     const CrashNote* const own_note = CrashNote::Exchange(note);
     PrepareThreadForCrash();
-    for (size_t i = range.begin(); i != range.end() && !failure.IsBefore(i); ++i) {
+    // The first blocks have one item more if they are not of the same size.
+    const size_t size = n / blocks, longer = n % blocks;
+    const size_t begin = block * size + std::min<size_t>(block, longer);
+    const size_t end = begin + size + (block < longer ? 1 : 0);
+    for (size_t i = begin; i != end && !failure.IsBefore(i); ++i) {
       try {
         body(i);
       } catch (...) {
@@ -169,11 +291,7 @@ void ParallelFor(size_t n, int threads, FunctionRef<void(size_t)> body) {
     CrashNote::Exchange(own_note);
     RestoreSettings(own, settings);
   };
-  const auto limit = static_cast<size_t>(threads);
-  // Without this, oneTBB starts no more threads than there are cores, even when asked for more.
-  const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, limit);
-  tbb::task_arena arena(threads);
-  arena.execute([&] { tbb::parallel_for(tbb::blocked_range<size_t>(0, n), run_range); });
+  if (!ThreadTeam::Get().TryRun(static_cast<uint32_t>(blocks), static_cast<int>(used), run_block)) return run_alone();
   failure.Rethrow();
 }
 

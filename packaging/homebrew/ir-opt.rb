@@ -18,7 +18,6 @@ class IrOpt < Formula
   depends_on "fmt"
   depends_on :linux
   depends_on "mimalloc"
-  depends_on "tbb"
   depends_on "zlib"
 
   # Headers without a formula.

@@ -1,6 +1,7 @@
 #include "iropt/support/parallel.h"
 
 #include <atomic>
+#include <chrono>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -62,6 +63,43 @@ TEST_CASE("workers take over the caller's settings and the caller keeps its own"
   ParallelFor(1000, 4, [&](size_t) {
     if (setting != 0) ++wrong;
   });
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("two threads work at the same time", "[support]") {
+  for (int repeat = 0; repeat < 100; ++repeat) {
+    std::atomic<int> begun = 0;
+    std::atomic<bool> alone = false;
+    ParallelFor(2, 2, [&](size_t) {
+      ++begun;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (begun != 2 && !alone) alone = std::chrono::steady_clock::now() > end;
+    });
+    REQUIRE_FALSE(alone);
+  }
+}
+
+TEST_CASE("loops follow each other closely, with other numbers of threads and items", "[support]") {
+  for (size_t n = 0; n < 3000; ++n) {
+    std::atomic<size_t> sum = 0;
+    ParallelFor(n % 70, static_cast<int>(n % 5), [&](size_t i) { sum += i + 1; });
+    REQUIRE(sum == (n % 70) * (n % 70 + 1) / 2);
+  }
+}
+
+TEST_CASE("several threads run loops at the same time", "[support]") {
+  std::atomic<int> wrong = 0;
+  std::vector<std::jthread> callers;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&] {
+      for (int repeat = 0; repeat < 500; ++repeat) {
+        std::vector<int> seen(200);
+        ParallelFor(seen.size(), 3, [&](size_t i) { ++seen[i]; });
+        if (seen != std::vector<int>(200, 1)) ++wrong;
+      }
+    });
+  }
+  callers.clear();
   CHECK(wrong == 0);
 }
 
