@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "iropt/ir/element.h"
 #include "iropt/support/parallel.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr uint64_t kAlignment = 64;
 constexpr int kMaxDepth = 1000;
 // The number of chunks of a parallel loop per thread. More than one allows load balancing.
-constexpr int64_t kPartsPerThread = 4;
+constexpr int64_t kPartsPerThread = 16;
 
 std::string WithNumbers(std::string_view format, std::span<const int64_t> numbers) {
   std::string text;
@@ -29,6 +30,23 @@ std::string WithNumbers(std::string_view format, std::span<const int64_t> number
   }
   return text + std::string(format);
 }
+
+// The error of the lowest part, whatever the order in which parts failed.
+class FirstError {
+ public:
+  void Record(int64_t part, Error error) {
+    const std::scoped_lock lock(mutex_);
+    if (error_ && part >= part_) return;
+    part_ = part;
+    error_ = std::move(error);
+  }
+  std::optional<Error>& error() { return error_; }
+
+ private:
+  std::mutex mutex_;
+  int64_t part_ = 0;
+  std::optional<Error> error_;
+};
 
 }  // namespace
 
@@ -73,18 +91,17 @@ int32_t CallState::RunParallel(LoopTask task, void* frame, int64_t extent, int64
   const int64_t parts = std::clamp<int64_t>(wanted, 1, limits_.threads * kPartsPerThread);
   if (extent <= 0) return 0;
   if (parts == 1) return task(this, frame, 0, extent);
-  std::vector<std::optional<Error>> errors(static_cast<size_t>(parts));
+  FirstError first;
   ParallelFor(static_cast<size_t>(parts), limits_.threads, [&](size_t part) {
     CallState state(limits_, constants);
     const auto i = static_cast<int64_t>(part);
     const int64_t size = extent / parts;
     const int64_t longer = extent % parts;  // the number of chunks that have one more iteration
     const int64_t begin = i * size + std::min(i, longer);
-    if (task(&state, frame, begin, begin + size + (i < longer ? 1 : 0)) != 0) errors[part] = state.error();
+    if (task(&state, frame, begin, begin + size + (i < longer ? 1 : 0)) != 0) first.Record(i, std::move(*state.error_));
   });
-  const auto first = std::ranges::find_if(errors, [](const auto& error) { return error.has_value(); });
-  if (first == errors.end()) return 0;
-  Fail((*first)->code, std::move((*first)->message));
+  if (!first.error()) return 0;
+  Fail(first.error()->code, std::move(first.error()->message));
   return 1;
 }
 

@@ -56,13 +56,16 @@ struct SharedCode {
 
 class Function final : public CompiledFunction {
  public:
-  Function(std::string name, std::shared_ptr<const SharedCode> code)
-      : name_(std::move(name)), code_(std::move(code)), signature_(*code_->calls.functions.front()) {}
+  Function(std::string name, std::shared_ptr<const SharedCode> code, int threads)
+      : name_(std::move(name)),
+        code_(std::move(code)),
+        signature_(*code_->calls.functions.front()),
+        threads_(threads > 0 ? threads : DefaultThreadCount()) {}
 
   Status Call(std::span<const LoopArg> args, const LoopCallOptions& options, LoopArg* result) const override {
     Result<std::vector<uint64_t>> slots = BindArguments(signature_, args);
     if (!slots) return Named(slots.error());
-    CallLimits limits{options, options.threads > 0 ? options.threads : DefaultThreadCount()};
+    CallLimits limits{options, options.threads > 0 ? options.threads : threads_};
     CallState state(limits, code_->constants.data());
     uint64_t returned = 0;
     if (code_->code->entry(&state, slots->data(), &returned) != 0) {
@@ -87,6 +90,7 @@ class Function final : public CompiledFunction {
   std::string name_;
   std::shared_ptr<const SharedCode> code_;
   Signature signature_;
+  int threads_;  // of parallel loops
 };
 
 uint64_t HashOf(const CallGraph& calls) {
@@ -255,11 +259,11 @@ class Compiler final : public LoopCompiler {
     return Code(std::move(shared));
   }
 
-  static Result<CompiledFunctionRef> FunctionOf(const Task& task, const std::vector<Task>& tasks) {
+  Result<CompiledFunctionRef> FunctionOf(const Task& task, const std::vector<Task>& tasks) const {
     if (!task.calls) return Error(task.calls.error());
     const Result<Code>& code = tasks[task.same].code;
     if (!code) return Error{code.error().code, fmt::format("{}: {}", task.name, code.error().message)};
-    return CompiledFunctionRef(std::make_shared<Function>(task.name, *code));
+    return CompiledFunctionRef(std::make_shared<Function>(task.name, *code, options_.threads));
   }
 
   static std::string_view NameOf(const PrimFunc& func, const GlobalVar& var) {

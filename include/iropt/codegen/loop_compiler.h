@@ -83,7 +83,7 @@ using PackedFunction = std::function<Status(std::string_view name, std::span<con
 
 // Options of one call.
 struct LoopCallOptions {
-  int threads = 0;                         // of parallel loops; 0: as many as the process may use
+  int threads = 0;                         // of parallel loops; 0: those of LoopCompilerOptions
   const PackedFunction* packed = nullptr;  // null: a call of a packed function is an error
   uint64_t max_bytes = uint64_t{1} << 34;  // limit of the memory that is allocated at the same time
   // Limit of the iterations of all while loops, counted in steps of 65,536 for each run of a loop.
@@ -116,6 +116,7 @@ struct LoopCompilerOptions {
   std::string cache_dir = {};  // directory of the object cache, created if missing; empty: no cache
   std::string cpu = {};        // target CPU, as in clang -mcpu; empty: the host CPU
   int opt_level = 3;           // of LLVM's pipeline, 0 to 3
+  int threads = 0;             // of parallel loops in calls that do not say how many; 0: as many as the process may use
   // Check indices against the bounds of buffers, divisors against zero and shift amounts at run time, unless the
   // compiler can prove them. Without the checks such errors are undefined behaviour, as in C.
   bool bounds_checks = true;

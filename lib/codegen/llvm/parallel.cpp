@@ -15,8 +15,8 @@ namespace iropt::codegen {
 
 namespace {
 
-// The minimum work of a chunk in evaluated nodes, about ten microseconds; less does not pay for starting a thread.
-constexpr int64_t kGrainWork = 50000;
+// The minimum work of a chunk in evaluated nodes, about two microseconds; less does not pay for waking a thread.
+constexpr int64_t kGrainWork = 10000;
 // The assumed trip count of loops with an unknown extent.
 constexpr int64_t kUnknownExtent = 32;
 
