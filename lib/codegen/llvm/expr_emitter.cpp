@@ -151,6 +151,10 @@ llvm::Value* ExprEmitter::EmitBinary(const tir::BinaryExpr& expr, int lane) {
   if (expr.dtype.is_integer() && !expr.dtype.is_bool()) {
     facts.nonnegative = ranges_.Of(expr.a).min >= 0 && ranges_.Of(expr.b).min >= 0;
     facts.fits = ranges_.Fits(expr);
+    // Such as min(n, 1) where a loop over n runs.
+    const IntRange range = ranges_.Of(&expr);
+    if ((expr.kind == NodeKind::kMin || expr.kind == NodeKind::kMax) && range.min == range.max)
+      return llvm::ConstantInt::getSigned(a->getType(), range.min);
   }
   facts.in_any_order = &expr == in_any_order;
   return arithmetic_.Binary(expr.kind, expr.a->dtype, a, b, facts);

@@ -7,6 +7,7 @@
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
+#include "symbolic_bounds.h"
 
 namespace iropt::codegen {
 
@@ -25,13 +26,12 @@ IntRange Fitting(Wide min, Wide max, DataType dtype, bool* fits = nullptr) {
   return inside ? IntRange{static_cast<int64_t>(min), static_cast<int64_t>(max)} : all;
 }
 
-// Returns whether the expression is a function of its variables: it is small and reads no memory.
-bool IsStable(const PrimExpr* expr, int& budget) {
+bool IsStableWithin(const PrimExpr* expr, int& budget) {
   if (--budget <= 0) return false;
-  if (const auto* cast = As<tir::Cast>(expr)) return IsStable(cast->value, budget);
+  if (const auto* cast = As<tir::Cast>(expr)) return IsStableWithin(cast->value, budget);
   if (!tir::BinaryExpr::ClassOf(expr->kind)) return Is<tir::Var>(expr) || Is<tir::IntImm>(expr);
   const auto* binary = static_cast<const tir::BinaryExpr*>(expr);
-  return IsStable(binary->a, budget) && IsStable(binary->b, budget);
+  return IsStableWithin(binary->a, budget) && IsStableWithin(binary->b, budget);
 }
 
 }  // namespace
@@ -41,6 +41,11 @@ IntRange IntRange::Of(DataType dtype) {
   if (dtype.is_uint()) return {0, static_cast<int64_t>((uint64_t{1} << dtype.bits) - 1)};
   const int64_t half = int64_t{1} << (dtype.bits - 1);
   return {-half, half - 1};
+}
+
+bool IndexRanges::IsStable(const PrimExpr* expr) {
+  int budget = kBudget;
+  return IsStableWithin(expr, budget);
 }
 
 IntRange IndexRanges::Of(const PrimExpr* expr) const {
@@ -57,20 +62,25 @@ bool IndexRanges::Fits(const tir::BinaryExpr& expr) const {
 
 bool IndexRanges::IsInBounds(const PrimExpr* index, const PrimExpr* extent) const {
   const IntRange range = Of(index);
-  if (range.min < 0) return false;
-  if (range.max < Of(extent).min) return true;
+  if (range.min >= 0 && range.max < Of(extent).min) return true;
   const auto* var = As<tir::Var>(index);
   const auto* it = var ? vars_.Find(var) : nullptr;
-  return it && it->end && (it->end == extent || StructuralEqual(it->end, extent));
+  if (it && it->end && range.min >= 0 && (it->end == extent || StructuralEqual(it->end, extent))) return true;
+  return !Is<tir::IntImm>(extent) && SymbolicBounds(*this).IsInBounds(index, extent);
 }
 
 void IndexRanges::Bind(const tir::Var* var, IntRange range, const PrimExpr* end) {
-  int budget = kBudget;
-  vars_[var] = {range, end && IsStable(end, budget) ? end : nullptr};
+  vars_[var] = {.range = range, .end = end && IsStable(end) ? end : nullptr, .order = ++num_bindings_};
+}
+
+void IndexRanges::BindSize(const tir::Var* var, int64_t max) {
+  vars_[var] = {.range = IntRange{0, max}.Intersect(Of(var))};
 }
 
 void IndexRanges::BindValue(const tir::Var* var, const PrimExpr* value) {
-  Known known{Of(value).Intersect(IntRange::Of(var->dtype)), nullptr};
+  Known known{.range = Of(value).Intersect(IntRange::Of(var->dtype)),
+              .value = IsStable(value) ? value : nullptr,
+              .order = ++num_bindings_};
   const auto* source = As<tir::Var>(value);
   if (const auto* it = source ? vars_.Find(source) : nullptr) known.end = it->end;
   vars_[var] = known;
@@ -173,6 +183,7 @@ IntRange IndexRanges::OfBinary(const tir::BinaryExpr& expr, int& budget) const {
     case NodeKind::kFloorMod: {
       const IntRange a = Within(expr.a, budget);
       const IntRange b = Within(expr.b, budget);
+      if (b.max < 0 && b.min > INT64_MIN && expr.kind == NodeKind::kFloorMod) return {b.min + 1, 0};
       if (b.min < 1 || (expr.kind == NodeKind::kMod && a.min < 0)) return all;
       if (a.min >= 0 && a.max < b.min) return a;
       return {0, b.max - 1};
@@ -209,13 +220,57 @@ IntRange IndexRanges::OfCall(const tir::Call& call, int& budget) const {
 // ---- Facts from conditions
 
 IndexRanges::Assumption::Assumption(IndexRanges& ranges, const PrimExpr* condition, bool holds)
-    : ranges_(ranges), before_(ranges.facts_.size()) {
+    : ranges_(ranges), facts_(ranges.facts_.size()), orders_(ranges.orders_.size()) {
   ranges.Assume(condition, holds);
 }
 
+IndexRanges::Assumption::Assumption(IndexRanges& ranges, LoopExtent loop)
+    : ranges_(ranges), facts_(ranges.facts_.size()), orders_(ranges.orders_.size()) {
+  ranges.AssumeAtLeast(loop.extent, 1);
+}
+
+// Also of what the expression is computed from.
+void IndexRanges::AssumeAtLeast(const PrimExpr* expr, int64_t least) {
+  const IntRange range = Of(expr);
+  if (!expr->dtype.is_int() || expr->dtype.lanes != 1 || range.min >= least) return;
+  AddFact(expr, {least, range.max});
+  if (const auto* cast = As<tir::Cast>(expr)) {
+    if (cast->value->dtype.is_int() && Of(cast->value).IsWithin(IntRange::Of(expr->dtype)))
+      AssumeAtLeast(cast->value, least);
+    return;
+  }
+  if (!tir::BinaryExpr::ClassOf(expr->kind)) return;
+  const auto& binary = *static_cast<const tir::BinaryExpr*>(expr);
+  const auto* number = As<tir::IntImm>(binary.b);
+  int64_t bound = 0;
+  switch (expr->kind) {
+    case NodeKind::kMin:
+      AssumeAtLeast(binary.a, least);
+      AssumeAtLeast(binary.b, least);
+      break;
+    case NodeKind::kMul:
+      if (least != 1 || !Fits(binary) || Of(binary.a).min < 0 || Of(binary.b).min < 0) break;
+      AssumeAtLeast(binary.a, 1);
+      AssumeAtLeast(binary.b, 1);
+      break;
+    case NodeKind::kAdd:
+      if (number && Fits(binary) && !__builtin_sub_overflow(least, number->value, &bound))
+        AssumeAtLeast(binary.a, bound);
+      break;
+    case NodeKind::kFloorDiv:
+      if (number && number->value > 0 && !__builtin_mul_overflow(least, number->value, &bound))
+        AssumeAtLeast(binary.a, bound);
+      break;
+    default: break;
+  }
+}
+
+void IndexRanges::AddOrder(const PrimExpr* less, const PrimExpr* greater, bool is_strict) {
+  if (IsStable(less) && IsStable(greater)) orders_.push_back({less, greater, is_strict});
+}
+
 void IndexRanges::AddFact(const PrimExpr* expr, IntRange range) {
-  int budget = kBudget;
-  if (!Is<tir::IntImm>(expr) && IsStable(expr, budget)) facts_.push_back({expr, range});
+  if (!Is<tir::IntImm>(expr) && IsStable(expr)) facts_.push_back({expr, range});
 }
 
 void IndexRanges::Assume(const PrimExpr* condition, bool holds) {
@@ -254,18 +309,22 @@ void IndexRanges::AssumeComparison(const tir::BinaryExpr& comparison, bool holds
   const auto above = [](int64_t v) { return v == INT64_MAX ? v : v + 1; };
   switch (kind) {
     case NodeKind::kLT:
+      AddOrder(comparison.a, comparison.b, true);
       AddFact(comparison.a, {a.min, below(b.max)});
       AddFact(comparison.b, {above(a.min), b.max});
       break;
     case NodeKind::kLE:
+      AddOrder(comparison.a, comparison.b, false);
       AddFact(comparison.a, {a.min, b.max});
       AddFact(comparison.b, {a.min, b.max});
       break;
     case NodeKind::kGT:
+      AddOrder(comparison.b, comparison.a, true);
       AddFact(comparison.a, {above(b.min), a.max});
       AddFact(comparison.b, {b.min, below(a.max)});
       break;
     case NodeKind::kGE:
+      AddOrder(comparison.b, comparison.a, false);
       AddFact(comparison.a, {b.min, a.max});
       AddFact(comparison.b, {b.min, a.max});
       break;

@@ -30,6 +30,8 @@ class IndexRanges {
   IntRange Of(const PrimExpr* expr) const;
   // Returns whether an integer operation, kAdd to kMul, cannot overflow.
   bool Fits(const tir::BinaryExpr& expr) const;
+  // Returns whether the expression is a function of its variables: it is small and reads no memory.
+  static bool IsStable(const PrimExpr* expr);
   // Returns whether 0 <= index < extent always holds.
   bool IsInBounds(const PrimExpr* index, const PrimExpr* extent) const;
 
@@ -37,25 +39,46 @@ class IndexRanges {
   void Bind(const tir::Var* var, IntRange range, const PrimExpr* end = nullptr);
   // States that the variable has the value of the expression.
   void BindValue(const tir::Var* var, const PrimExpr* value);
+  // States that the variable is a size of a parameter, from 0 to `max`.
+  void BindSize(const tir::Var* var, int64_t max);
 
+  struct LoopExtent {
+    const PrimExpr* extent;
+  };
   // A scope in which the condition holds, or does not hold. Scopes nest.
   class Assumption {
    public:
     Assumption(IndexRanges& ranges, const PrimExpr* condition, bool holds = true);
-    ~Assumption() { ranges_.facts_.resize(before_); }
+    // The body of a loop: it has an iteration.
+    Assumption(IndexRanges& ranges, LoopExtent loop);
+    ~Assumption() {
+      ranges_.facts_.resize(facts_);
+      ranges_.orders_.resize(orders_);
+    }
     Assumption(const Assumption&) = delete;
     Assumption& operator=(const Assumption&) = delete;
 
    private:
     IndexRanges& ranges_;
-    size_t before_;
+    size_t facts_, orders_;
   };
 
- private:
   struct Known {
     IntRange range;
     const PrimExpr* end = nullptr;
+    const PrimExpr* value = nullptr;  // of a binding
+    uint32_t order = 0;               // the number of bindings before it; 0 for sizes
   };
+  // Null if nothing is known about the variable.
+  const Known* Find(const tir::Var* var) const { return vars_.Find(var); }
+  // An order of two integers that a condition around the present place states.
+  struct Order {
+    const PrimExpr *less, *greater;
+    bool is_strict;
+  };
+  const std::vector<Order>& orders() const { return orders_; }
+
+ private:
   struct Fact {
     const PrimExpr* expr;
     IntRange range;
@@ -67,10 +90,14 @@ class IndexRanges {
   IntRange Within(const PrimExpr* expr, int& budget) const;
   void Assume(const PrimExpr* condition, bool holds);
   void AssumeComparison(const tir::BinaryExpr& comparison, bool holds);
+  void AssumeAtLeast(const PrimExpr* expr, int64_t least);
   void AddFact(const PrimExpr* expr, IntRange range);
+  void AddOrder(const PrimExpr* less, const PrimExpr* greater, bool is_strict);
 
   LookupMap<const tir::Var*, Known> vars_;
   std::vector<Fact> facts_;
+  std::vector<Order> orders_;
+  uint32_t num_bindings_ = 0;
 };
 
 }  // namespace iropt::codegen

@@ -60,6 +60,7 @@ void LoopEmitter::EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<vo
   llvm::Value* extent = range.extent;
   if (FitsVariable(range)) extent = frame_.b().CreateTrunc(extent, frame_.types().Register(range.var->dtype));
   frame_.Loop(extent, hint, [&](llvm::Value* i) {
+    const IndexRanges::Assumption assumption(exprs_.ranges(), IndexRanges::LoopExtent{range.extent_expr});
     BindLoopVar(range, i);
     body();
   });

@@ -6,6 +6,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "iropt/support/lookup.h"
@@ -137,6 +138,8 @@ class ModuleEmitter final : public FunctionTable {
                                .origin = frame.Int64(0),
                                .size = function->getArg(next++),
                                .least_size = param.buffer ? BytesOf(*param.buffer) : 0,
+                               .extents = param.buffer ? ExtentsOf(*param.buffer) : List<const PrimExpr*>(),
+                               .element_bytes = param.buffer ? ElementBytesOf(*param.buffer) : 0,
                                .is_root = is_root};
       if (is_root) arg->addAttr(llvm::Attribute::NoAlias);
       exprs.scope().Bind(param.var, pointer);
@@ -146,6 +149,13 @@ class ModuleEmitter final : public FunctionTable {
     for (const Signature::Param& param : signature.params) {
       if (param.buffer) DeclareParam(*param.buffer, exprs);
     }
+  }
+
+  static List<const PrimExpr*> ExtentsOf(const tir::Buffer& buffer) {
+    return buffer.strides.empty() ? buffer.shape : List<const PrimExpr*>();
+  }
+  static int64_t ElementBytesOf(const tir::Buffer& buffer) {
+    return buffer.strides.empty() ? int64_t{buffer.dtype.with_lanes(1).bytes()} * buffer.dtype.lanes : 0;
   }
 
   // Of a compact buffer of constant shape; 0 for others, and where the number is out of range.
@@ -159,11 +169,33 @@ class ModuleEmitter final : public FunctionTable {
     return bytes;
   }
 
+  // A tensor has no sizes whose product with the bytes of an element is out of range, which bounds each of them. Only
+  // one without elements might have, and is refused.
+  static void DeclareSizes(const tir::Buffer& buffer, ExprEmitter& exprs) {
+    Frame& frame = exprs.frame();
+    int64_t most = INT64_MAX / (int64_t{buffer.dtype.with_lanes(1).bytes()} * buffer.dtype.lanes);
+    for (const PrimExpr* dim : buffer.shape) {
+      if (const auto* extent = As<tir::IntImm>(dim); extent && extent->value > 0) most /= extent->value;
+    }
+    for (const PrimExpr* dim : buffer.shape) {
+      const auto* var = As<tir::Var>(dim);
+      if (!var) continue;
+      const auto uses = std::ranges::count(buffer.shape, dim);
+      // A bit more than the root, which is checked.
+      const auto root = static_cast<int64_t>(std::pow(static_cast<double>(most), 1.0 / static_cast<double>(uses))) + 1;
+      const int64_t max = std::min({root, most, IntRange::Of(var->dtype).max});
+      if (exprs.ranges().Of(var).max <= max && exprs.ranges().Of(var).min >= 0) continue;
+      exprs.ranges().BindSize(var, max);
+      if (max < IntRange::Of(var->dtype).max)
+        frame.FailIf(frame.b().CreateICmpUGT(exprs.EmitInt(var), frame.Int64(max)),
+                     fmt::format("{{}} elements of a dimension of buffer '{}' are out of range", buffer.name),
+                     exprs.EmitInt(var));
+    }
+  }
+
   // The caller passes the address of the first element, and has checked that all elements are within the memory.
   static void DeclareParam(const tir::Buffer& buffer, ExprEmitter& exprs) {
-    for (const PrimExpr* dim : buffer.shape) {
-      if (const auto* var = As<tir::Var>(dim)) exprs.ranges().Bind(var, {0, IntRange::Of(var->dtype).max});
-    }
+    DeclareSizes(buffer, exprs);
     View view = exprs.buffers().ResolveView(buffer);
     view.offset = exprs.frame().Int64(0);
     view.is_inside = true;

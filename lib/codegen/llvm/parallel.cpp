@@ -245,6 +245,7 @@ llvm::Function* StmtEmitter::EmitTask(const tir::For& loop, const LoopRange& ran
                        range.extent_expr};
   llvm::Value* begin = task->getArg(1);
   frame.Loop(frame.b().CreateSub(task->getArg(2), begin), LoopHint::kNone, [&](llvm::Value* i) {
+    const IndexRanges::Assumption assumption(exprs.ranges(), IndexRanges::LoopExtent{range.extent_expr});
     inner.loops_.BindLoopVar(part, frame.b().CreateAdd(begin, i, "", /*HasNUW=*/true, /*HasNSW=*/true));
     inner.Emit(loop.body);
   });

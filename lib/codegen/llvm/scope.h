@@ -19,10 +19,12 @@ struct OtherCopies;
 // The LLVM value of a variable or expression. For a pointer, also the allocation that it points into, if known.
 struct TypedValue {
   llvm::Value* value = nullptr;
-  llvm::Value* origin = nullptr;  // the offset of the pointer in the allocation, in bytes; null: unknown
-  llvm::Value* size = nullptr;    // of the allocation, in bytes
-  int64_t least_size = 0;         // what the size is at least, where it is not a constant
-  bool is_root = false;           // all pointers into the allocation are derived from this one
+  llvm::Value* origin = nullptr;       // the offset of the pointer in the allocation, in bytes; null: unknown
+  llvm::Value* size = nullptr;         // of the allocation, in bytes
+  int64_t least_size = 0;              // what the size is at least, where it is not a constant
+  List<const PrimExpr*> extents = {};  // which are at least 0; the size is their product with
+  int64_t element_bytes = 0;           // these bytes; 0: unknown
+  bool is_root = false;                // all pointers into the allocation are derived from this one
   std::shared_ptr<const ArrayValue> array =
       nullptr;  // the tensor descriptor or shape that it points to, if made in this function
   std::shared_ptr<const OtherCopies> copies = nullptr;  // of the memory of a thread

@@ -180,10 +180,14 @@ TypedValue StmtEmitter::NewMemory(llvm::Value* count, DataType dtype, llvm::Valu
   return memory;
 }
 
-void StmtEmitter::WithMemory(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body) {
+void StmtEmitter::WithMemory(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body,
+                             List<const PrimExpr*> extents) {
   if (plan_.HasCopies(data)) return memory_.WithCopies(data, count, dtype, body);
   llvm::Value* mark = nullptr;
-  exprs_.scope().Bind(data, NewMemory(count, dtype, &mark));
+  TypedValue memory = NewMemory(count, dtype, &mark);
+  memory.extents = extents;
+  memory.element_bytes = extents.empty() ? 0 : int64_t{dtype.with_lanes(1).bytes()} * dtype.lanes;
+  exprs_.scope().Bind(data, std::move(memory));
   const ThreadMemoryEmitter::Mark outer = memory_.mark();
   if (IsThreadMemory(data)) memory_.AddLocal(data);
   body();
@@ -195,7 +199,8 @@ void StmtEmitter::EmitAllocate(const tir::Allocate& allocate) {
   llvm::SmallVector<llvm::Value*, 4> extents;
   for (const PrimExpr* extent : allocate.extents) extents.push_back(exprs_.EmitInt(extent));
   llvm::Value* count = exprs_.buffers().CountElements(extents);
-  WithMemory(allocate.buffer_var, count, allocate.dtype, [&] { Emit(allocate.body); });
+  WithMemory(
+      allocate.buffer_var, count, allocate.dtype, [&] { Emit(allocate.body); }, allocate.extents);
 }
 
 void StmtEmitter::EmitAllocateConst(const tir::AllocateConst& allocate) {

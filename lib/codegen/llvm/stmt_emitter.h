@@ -43,7 +43,9 @@ class StmtEmitter {
   // Generates the body of a block whose axes are bound; `with_init` is false if its initialization was hoisted.
   void EmitBlock(const tir::Block& block, bool with_init, size_t allocated = 0);
   // Allocates memory for `count` elements, which the pointer refers to in the body.
-  void WithMemory(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body);
+  // `extents`: those whose product `count` is, if they are known.
+  void WithMemory(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body,
+                  List<const PrimExpr*> extents = {});
   // Small buffers are on the stack; `mark` is null for them.
   TypedValue NewMemory(llvm::Value* count, DataType dtype, llvm::Value** mark);
 

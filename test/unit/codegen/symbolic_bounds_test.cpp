@@ -1,0 +1,168 @@
+// Indices within sizes that are not numbers: what is proved needs no checks, and what is not in range still fails.
+#include "codegen_test_util.h"
+
+namespace iropt::codegen {
+
+namespace {
+
+// Numbers of checks of indices in the code of the function.
+size_t CountChecks(const std::string& functions) {
+  const Module module = Parse(functions);
+  const Result<std::string> code = SharedCompiler().EmitLlvm(module, *GlobalVar::Get("main"), /*optimized=*/false);
+  INFO(functions << (code.ok() ? "" : code.error().message));
+  REQUIRE(code.ok());
+  size_t count = 0;
+  for (const std::string_view part : {"out of range for dimension", "an access to buffer"}) {
+    for (size_t at = code->find(part); at != std::string::npos; at = code->find(part, at + 1)) ++count;
+  }
+  return count;
+}
+
+// Statements on an input (2, n, 12) and an output (n, n, 3), both of them flattened.
+std::string Flat(std::string_view body) {
+  return Func("a: T.handle, o: T.handle", fmt::format(R"(n = T.int64()
+A = T.match_buffer(a, (T.int64(2), n, T.int64(12)), "int32")
+out = T.match_buffer(o, (n, n, T.int64(3)), "int32")
+A1 = T.Buffer((n * T.int64(24),), "int32", data=A.data)
+out1 = T.Buffer((n * n * T.int64(3),), "int32", data=out.data)
+for i in range(n * n * T.int64(3)):
+    out1[i] = 0
+{})",
+                                                      body));
+}
+
+void CheckProved(std::string_view body) {
+  CHECK(CountChecks(Flat(body)) == 0);
+  for (const int64_t n : {0, 1, 3, 4, 5, 8, 13}) CheckSame(Flat(body), {{"n", n}});
+}
+
+void CheckRefused(std::string_view body, int64_t n) {
+  CHECK(CountChecks(Flat(body)) > 0);
+  CheckFails(Flat(body), {{"n", n}});
+}
+
+}  // namespace
+
+TEST_CASE("indices of rows and columns of unknown numbers need no checks", "[codegen]") {
+  CheckProved(R"(for i in range(n):
+    for j in range(T.int64(12)):
+        out1[i * n] = out1[i * n] + A1[i * T.int64(12) + j])");
+  CheckProved(R"(for f in range(n * T.int64(3)):
+    for j in range(n):
+        out1[f * n + j] = A1[n * T.int64(12) + j * T.int64(12)])");
+  CheckRefused(R"(for i in range(n):
+    for j in range(T.int64(13)):
+        out1[i * n] = A1[n * T.int64(12) + i * T.int64(12) + j])",
+               4);
+  CheckRefused(R"(for f in range(n * T.int64(3)):
+    for j in range(n):
+        out1[f * n + j + T.int64(1)] = 1)",
+               3);
+  CheckRefused(R"(for i in range(n):
+    out1[i * T.int64(2)] = A1[i * T.int64(12) - T.int64(1)])",
+               5);
+}
+
+TEST_CASE("tiles of unknown numbers of rows need no checks", "[codegen]") {
+  CheckProved(R"(for t in range(n // T.int64(4)):
+    base: T.int64 = t * T.int64(4)
+    for j in range(n):
+        out1[(base + T.int64(3)) * n + j] = A1[base * T.int64(12) + T.int64(47)]
+for t in range((n % T.int64(4) + T.int64(3)) // T.int64(4)):
+    if n // T.int64(4) * T.int64(4) + t * T.int64(4) + T.int64(1) < n:
+        for j in range(n):
+            out1[(n // T.int64(4) * T.int64(4) + t * T.int64(4) + T.int64(1)) * n + j] = 7)");
+  CheckProved(R"(for t in range((n + T.int64(3)) // T.int64(4)):
+    for r in range(T.int64(4)):
+        if t * T.int64(4) + r < n:
+            out1[n * (t * T.int64(4) + r)] = A1[(t * T.int64(4) + r) * T.int64(12) + T.int64(11)])");
+  CheckRefused(R"(for t in range((n + T.int64(3)) // T.int64(4)):
+    for r in range(T.int64(4)):
+        if t * T.int64(4) + r <= n:
+            out1[n * n * T.int64(2) + n * (t * T.int64(4) + r)] = 5)",
+               3);
+  CheckRefused(R"(for t in range((n + T.int64(3)) // T.int64(4)):
+    out1[n * n * T.int64(2) + t * T.int64(4) * n + n * T.int64(3)] = 5)",
+               5);
+}
+
+TEST_CASE("memory of unknown size is as big as it is allocated", "[codegen]") {
+  CheckProved(R"(tmp = T.allocate([n * T.int64(3)], "int32", "global")
+t1 = T.Buffer((n * T.int64(3),), "int32", data=tmp)
+t2 = T.Buffer((n,), "int32", data=tmp)
+for f in range(n * T.int64(3)):
+    t1[f] = A1[f * T.int64(8)]
+for f in range(n):
+    out1[f * n] = t2[f])");
+  CheckRefused(R"(tmp = T.allocate([n * T.int64(3)], "int32", "global")
+t1 = T.Buffer((n * T.int64(4),), "int32", data=tmp)
+for f in range(n * T.int64(4)):
+    t1[f] = 1
+    out1[T.int64(0)] = t1[f])",
+               2);
+}
+
+TEST_CASE("memory of a loop that runs has an element", "[codegen]") {
+  CheckProved(R"(for i in range(n):
+    tmp = T.allocate([T.min(n, T.int64(1))], "int32", "local")
+    t1 = T.Buffer((T.min(n, T.int64(1)),), "int32", data=tmp)
+    t1[0] = A1[i]
+    out1[i] = t1[0])");
+  CheckRefused(R"(tmp = T.allocate([T.min(n, T.int64(1))], "int32", "local")
+t1 = T.Buffer((T.min(n, T.int64(1)),), "int32", data=tmp)
+t1[0] = 1
+for i in range(n):
+    out1[i] = t1[0])",
+               0);
+}
+
+TEST_CASE("indices that wrap around are not taken for those in range", "[codegen]") {
+  CheckRefused(R"(for i in range(n):
+    out1[i * T.int64(4294967296) * T.int64(4294967296) // T.int64(4294967296) // T.int64(4294967296) * n - i * n] = 1)",
+               3);
+  const std::string narrow = Func("a: T.handle, o: T.handle", R"(n = T.int32()
+A = T.match_buffer(a, (n,), "int32")
+out = T.match_buffer(o, (n,), "int32")
+view = T.Buffer((n * 65536 * 65536 * 4,), "int32", data=out.data)
+for i in range(n):
+    out[i] = A[i]
+    view[n * 65536 * 65536 * 4 + i * 2] = 1)");
+  CHECK(CountChecks(narrow) > 0);
+  CheckFails(narrow, {{"n", 4}});
+}
+
+TEST_CASE("random indices of unknown sizes fail where they are out of range", "[codegen]") {
+  std::mt19937 random(7);
+  const auto pick = [&](std::initializer_list<const char*> list) { return list.begin()[random() % list.size()]; };
+  size_t failed = 0, passed = 0;
+  for (int program = 0; program < 80; ++program) {
+    const char* const rows = pick({"n", "n // T.int64(3)", "(n + T.int64(2)) // T.int64(3)", "n * T.int64(3)",
+                                   "T.int64(3)", "n - n // T.int64(2)", "n // T.int64(3) + T.int64(1)"});
+    const char* const columns = pick({"n", "T.int64(12)", "T.int64(4)", "n // T.int64(2)", "T.min(n, T.int64(3))"});
+    const char* const condition = pick({"i < n", "i * T.int64(3) + j < n", "j < n", "i * n + j < n * n",
+                                        "i * T.int64(3) + T.int64(2) <= n", "n > T.int64(2)"});
+    const char* const place =
+        pick({"i * n + j", "j * n + i", "i * T.int64(12) + j", "i * T.int64(3) + j", "(i * T.int64(3) + j) * n + j",
+              "(i * T.int64(3) + T.int64(1)) * n + j", "n * n * T.int64(3) - i * n - j - T.int64(1)",
+              "i % T.int64(4) * n + j", "(n - n % T.int64(-4)) // T.int64(4) * i + j", "i // T.int64(3) * n + j"});
+    const std::string body =
+        fmt::format("for i in range({}):\n    for j in range({}):\n        if {}:\n            {} = {}", rows, columns,
+                    condition, fmt::format("out1[{}]", place),
+                    random() % 2 == 0 ? "A1[j * T.int64(12) + i % T.int64(12)]" : "A1[i * T.int64(2) + j]");
+    for (const int64_t n : {0, 1, 2, 3, 4, 7}) {
+      const Module module = Parse(Flat(body));
+      const auto* func = To<PrimFunc>(module.Find("main")->func);
+      const CallSpec call = MakeCall(*func, {{"n", n}});
+      const Result<std::vector<Tensor>> expected = Interpret(module, *func, call);
+      const Result<std::vector<Tensor>> actual = RunCompiled(SharedCompiler(), module, "main", call);
+      INFO(Flat(body) << "n = " << n << (expected.ok() ? "" : expected.error().message));
+      REQUIRE(expected.ok() == actual.ok());
+      ++(expected.ok() ? passed : failed);
+      if (expected.ok()) REQUIRE(Difference(*(*expected)[0], *(*actual)[0], 0).empty());
+    }
+  }
+  CHECK(failed > 20);
+  CHECK(passed > 200);
+}
+
+}  // namespace iropt::codegen
