@@ -68,6 +68,8 @@ const Expr* MultiplyTransposed(LegalizeCall& call) {
     }
   }
   if (!x || !w) return &call.call();
+  // A constant of the function may outlive it here.
+  call.builder().workspace().Adopt(call.module().module().Find(To<GlobalVar>(call.call().op))->storage);
   TeCall te(call, "NT_matmul");
   const te::Tensor left = te.Input(x);
   return te.Finish({topi::Matmul(left, te.Input(w), true, call.result()->dtype, "NT_matmul")});

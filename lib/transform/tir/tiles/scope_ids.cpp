@@ -8,7 +8,8 @@
 #include <optional>
 #include <queue>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
@@ -19,6 +20,21 @@
 namespace iropt {
 
 namespace {
+
+// The hash of a text in libstdc++ where addresses have 64 bits: MurmurHash64A.
+uint64_t LibstdcxxHash(std::string_view text) {
+  constexpr uint64_t kSeed = 0xc70f6907, kFactor = 0xc6a4a7935bd1e995;
+  constexpr size_t kWord = sizeof(uint64_t);
+  const auto mix = [](uint64_t value) { return value ^ (value >> 47); };
+  uint64_t hash = kSeed ^ (text.size() * kFactor);
+  for (size_t begin = 0; begin < text.size(); begin += kWord) {
+    uint64_t word = 0;
+    const std::string_view part = text.substr(begin, kWord);
+    for (size_t i = 0; i < part.size(); ++i) word |= uint64_t{static_cast<unsigned char>(part[i])} << (8 * i);
+    hash = (hash ^ (part.size() == kWord ? mix(word * kFactor) * kFactor : word)) * kFactor;
+  }
+  return mix(mix(hash) * kFactor);
+}
 
 // Groups of threads, the largest first.
 enum class ThreadGroup : uint8_t { kKernel, kCluster, kCta, kWarpgroup, kWarp, kThread };
@@ -195,13 +211,19 @@ class LaunchFinder {
   }
 
   // TVM launches the axes from the inside out as they come out of a hash table by their tags. The order matters to
-  // texts only: it is that of libstdc++, with which TVM is built on Linux.
+  // texts only: it is that of libstdc++, with which TVM is built on Linux. A bucket comes before those that were there,
+  // and a tag first in its bucket. The table does not grow: fewer tags exist than it has buckets.
   void OrderThreads() {
-    std::unordered_map<std::string_view, const tir::IterVar*> table;
-    for (const tir::IterVar* thread : launch_.threads) table.emplace(thread->thread_tag, thread);
-    launch_.threads.clear();
-    for (const auto& [tag, thread] : table) launch_.threads.push_back(thread);
-    std::ranges::reverse(launch_.threads);
+    constexpr uint64_t kBuckets = 13;
+    std::vector<const tir::IterVar*> table;
+    for (const tir::IterVar* thread : launch_.threads) {
+      const uint64_t bucket = LibstdcxxHash(thread->thread_tag) % kBuckets;
+      const auto same = [&](const tir::IterVar* t) { return LibstdcxxHash(t->thread_tag) % kBuckets == bucket; };
+      const auto found = std::ranges::find_if(table, same);
+      table.insert(found == table.end() ? table.begin() : found, thread);
+    }
+    std::ranges::reverse(table);
+    launch_.threads = std::move(table);
   }
 
   // ---- Values
