@@ -3,7 +3,8 @@
 
   pack.py
 
-Writes build-wasm/npm/package, which is the package for npm, and ir-opt-VERSION.tgz next to it.
+Writes build-wasm/npm/package, which is the package for npm, and ir-opt-VERSION.tgz next to it; and build-wasm/site, the page with
+the same module and its examples.
 """
 import json
 import os
@@ -46,5 +47,26 @@ def pack_npm():
     return os.path.join(folder, packed.stdout.split()[-1])
 
 
+def make_site():
+    site = fresh(os.path.join(BUILD, "site"))
+    shutil.copytree(os.path.join(WEB, "page"), site, dirs_exist_ok=True)
+    os.remove(os.path.join(site, "examples.json"))
+    examples = json.loads(read("web/page/examples.json"))
+    for example in examples:
+        path = example.pop("file")
+        if path.endswith(".onnx"):
+            shutil.copy(os.path.join(ROOT, path), site)
+            example["model"] = os.path.basename(path)
+        else:
+            example["text"] = read(path)
+    with open(os.path.join(site, "examples.js"), "w", encoding="utf-8") as file:
+        file.write(f"// Made by web/pack.py.\nexport const EXAMPLES = {json.dumps(examples, indent=1)};\n")
+    shutil.copytree(os.path.join(WEB, "npm", "lib"), os.path.join(site, "ir-opt"),
+                    ignore=shutil.ignore_patterns("node*", "command.js", "*.d.ts"))
+    shutil.copy(MODULE, site)
+    return site
+
+
 if __name__ == "__main__":
     print(pack_npm())
+    print(make_site())

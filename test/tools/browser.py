@@ -1,7 +1,7 @@
 """A headless Chromium for tests of pages, driven over a pipe with the DevTools protocol.
 
   with Browser() as browser:
-      page = browser.open("/path/of/page.html")
+      page = browser.open("/path/of/page.html")  # or an address, http://...
       page.click("#button")
       assert page.text("h1") == "Title"
       assert page.problems == []
@@ -22,7 +22,8 @@ FLAGS = ("--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable
          "--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-component-update",
          "--disable-sync", "--mute-audio", "--hide-scrollbars")
 KEYS = {"Enter": ("Enter", 13, "\r"), "Escape": ("Escape", 27, ""), "ArrowDown": ("ArrowDown", 40, ""),
-        "ArrowUp": ("ArrowUp", 38, "")}
+        "ArrowUp": ("ArrowUp", 38, ""), "ArrowLeft": ("ArrowLeft", 37, ""), "ArrowRight": ("ArrowRight", 39, ""),
+        "Backspace": ("Backspace", 8, ""), "Tab": ("Tab", 9, "")}
 
 
 class Browser:
@@ -88,7 +89,7 @@ class Browser:
                 return answer["result"]
 
     def open(self, path, width=1280, height=900, dark=False):
-        """Loads the file and waits until it has run."""
+        """Loads the file or the address and waits until it has run."""
         target = self.call("Target.createTarget", {"url": "about:blank"})["targetId"]
         session = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
         page = self.pages[session] = Page(self, session)
@@ -96,7 +97,8 @@ class Browser:
             page.call(f"{domain}.enable")
         page.resize(width, height)
         page.prefer(dark)
-        page.call("Page.navigate", {"url": pathlib.Path(path).resolve().as_uri()})
+        address = path if "://" in path else pathlib.Path(path).resolve().as_uri()
+        page.call("Page.navigate", {"url": address})
         page.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
         return page
 
@@ -122,6 +124,13 @@ class Page:
         elif method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
 
+    def close(self):
+        self.call("Page.close")
+
+    def bring_to_front(self):
+        """Pages that are behind another one do not draw."""
+        self.call("Page.bringToFront")
+
     def resize(self, width, height):
         self.call("Emulation.setDeviceMetricsOverride",
                   {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
@@ -143,6 +152,12 @@ class Page:
             if time.monotonic() > end:
                 raise RuntimeError(f"after {self.browser.seconds} s, this does not hold: {condition}")
             time.sleep(0.02)
+
+    def frame(self, selector):
+        """The document in an <iframe>, as a page whose expressions are evaluated there. It is not clicked on."""
+        found = self.call("Runtime.evaluate", {"expression": f"document.querySelector({json.dumps(selector)})"})["result"]
+        described = self.call("DOM.describeNode", {"objectId": found["objectId"]})["node"]
+        return Frame(self, described["frameId"])
 
     def settle(self):
         """Waits until the events so far are handled and drawn."""
@@ -172,9 +187,28 @@ class Page:
             self.call("Input.dispatchMouseEvent", {"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1})
         self.settle()
 
-    def press(self, key):
+    def choose_file(self, selector, path):
+        """Chooses the file in an <input type=file>, as its dialog does."""
+        found = self.call("Runtime.evaluate", {"expression": f"document.querySelector({json.dumps(selector)})"})["result"]
+        if "objectId" not in found:
+            raise RuntimeError(f"the page has no {selector}")
+        self.call("DOM.setFileInputFiles", {"files": [os.path.realpath(path)], "objectId": found["objectId"]})
+        self.settle()
+
+    def select(self, selector, value):
+        """Chooses an option of a <select>."""
+        self.eval(f"""(() => {{
+            const element = document.querySelector({json.dumps(selector)});
+            element.value = {json.dumps(value)};
+            element.dispatchEvent(new Event('change', {{bubbles: true}}));
+        }})()""")
+        self.settle()
+
+    def press(self, key, modifiers=0):
+        """Presses a key; the modifiers are 1 for Alt, 2 for Control, 4 for Meta and 8 for Shift."""
         name, code, text = KEYS[key] if key in KEYS else (key, ord(key.upper()), key)
-        parameters = {"key": name, "windowsVirtualKeyCode": code, "text": text}
+        text = "" if modifiers & 6 else text
+        parameters = {"key": name, "windowsVirtualKeyCode": code, "text": text, "modifiers": modifiers}
         self.call("Input.dispatchKeyEvent", {"type": "keyDown" if text else "rawKeyDown", **parameters})
         self.call("Input.dispatchKeyEvent", {"type": "keyUp", **parameters})
         self.settle()
@@ -187,3 +221,27 @@ class Page:
         self.settle()
         picture = self.call("Page.captureScreenshot", {"format": "png"})["data"]
         pathlib.Path(path).write_bytes(base64.b64decode(picture))
+
+
+class Frame:
+    """A frame of a page, in the process of the page or in one of its own."""
+
+    def __init__(self, page, frame_id):
+        self.page = page
+        self.browser = page.browser
+        self.frame_id = frame_id
+        self.session = None
+
+    def eval(self, expression):
+        parameters = {"expression": expression, "returnByValue": True, "awaitPromise": True}
+        if self.session is None:
+            targets = self.browser.call("Target.getTargets", {"filter": [{"type": "iframe"}]})["targetInfos"]
+            if any(target["targetId"] == self.frame_id for target in targets):
+                self.session = self.browser.call("Target.attachToTarget", {"targetId": self.frame_id, "flatten": True})["sessionId"]
+        answer = self.browser.call("Runtime.evaluate", parameters, self.session)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"{expression}: {answer['exceptionDetails']['exception']['description']}")
+        return answer["result"].get("value")
+
+    wait = Page.wait
+    settle = Page.settle

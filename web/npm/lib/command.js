@@ -1,9 +1,14 @@
 // A command of the package: runs the tool on the files of the machine. The work is done in a thread, whose stack can be deep.
+import v8 from 'node:v8';
 import {Worker, isMainThread, workerData} from 'node:worker_threads';
 
 const STACK_MEGABYTES = 256;
+// V8 optimizes a function when it has run so many bytes of it, 1.8 million without the flag. In a command, optimizing the large functions
+// that run once, such as those that make tables, takes longer than all the rest.
+const BYTES_UNTIL_OPTIMIZED = 20e6;
 
 export function runCommand(name) {
+  v8.setFlagsFromString(`--wasm-tiering-budget=${BYTES_UNTIL_OPTIMIZED}`);
   const thread = new Worker(new URL(import.meta.url), {
     workerData: {name, args: process.argv.slice(2)},
     resourceLimits: {stackSizeMb: STACK_MEGABYTES, maxOldGenerationSizeMb: 4096},
