@@ -3,7 +3,7 @@
 build-site/site/index.html.
 
   site_builder.py [--bin build/bin] [--documents build/documents]
-                  [--folder build-site]
+                  [--page build-wasm/site] [--folder build-site]
 
 Needs mkdocs and mkdocs-material, of Debian, and the documents with their
 tables, which the target `documents` makes. The exit code is 1 if mkdocs warns,
@@ -24,6 +24,7 @@ from urllib.parse import unquote, urlsplit
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "scripts", "tables"))
 import grammar  # noqa: E402
+import try_links  # noqa: E402
 from primitives import RESULTS, primitives  # noqa: E402
 
 SKIPPED = 77
@@ -125,13 +126,16 @@ class Pages:
         parts[::2] = [LINK.sub(replaced, with_indented_items(part)) for part in parts[::2]]
         return "".join(parts)
 
-    def add_documents(self, made):
-        """The documents; those with tables as they are in the folder `made`."""
+    def add_documents(self, made, has_page):
+        """The documents; those with tables as they are in the folder `made`. Their examples lead to the page that runs them, if it is
+        there."""
         documents = sorted(os.listdir(os.path.join(ROOT, "docs")))
         for path in dict.fromkeys([*NAMES, *(f"docs/{name}" for name in documents if name.endswith(".md"))]):
             text = read(path)
             if TABLE.search(text):
                 text = read(os.path.join(made, os.path.basename(path)))
+            if has_page:
+                text = try_links.with_links(text)
             self.write(page_of(path), self.with_links_of_site(text, path))
 
 
@@ -201,7 +205,7 @@ def pass_page(name, text, names):
     return "\n".join(out)
 
 
-def add_passes(pages, bin_dir):
+def add_passes(pages, bin_dir, has_page):
     """A page for each pass, and a page with all of them."""
     ir_opt = os.path.join(bin_dir, "ir-opt")
     passes = json.loads(output_of(ir_opt, "-list-passes=json"))["passes"]
@@ -211,7 +215,10 @@ def add_passes(pages, bin_dir):
                                    f"| pass | unit | level | summary |\n| --- | --- | --- | --- |\n{rows}")
     names = {row["name"] for row in passes}
     for name in names:
-        pages.write(f"passes/{name}.md", pass_page(name, output_of(ir_opt, f"-help-pass={name}"), names))
+        page, example = pass_page(name, output_of(ir_opt, f"-help-pass={name}"), names), f"docs/passes/{name}.ir"
+        if has_page and os.path.exists(os.path.join(ROOT, example)):
+            page += try_links.link({"text": read(example), "passes": name}, "../")
+        pages.write(f"passes/{name}.md", page)
 
 
 def paragraphs(lines):
@@ -301,7 +308,8 @@ def broken_links(site):
             if os.path.isdir(target):
                 target = os.path.join(target, "index.html")
             anchor = unquote(parts.fragment)
-            is_there = os.path.exists(target) and (not anchor or target not in pages or anchor in pages[target].names)
+            is_there = os.path.exists(target) and (not anchor or target not in pages or anchor in pages[target].names or
+                                                   anchor.startswith(try_links.VERSION))
             if not is_there and os.path.basename(path) != "404.html":
                 broken.append(f"{os.path.relpath(path, site)}: {link}")
     return broken
@@ -311,6 +319,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"), help="the folder of the tools")
     parser.add_argument("--documents", default=os.path.join(ROOT, "build", "documents"), help="the documents with their tables")
+    parser.add_argument("--page", default=os.path.join(ROOT, "build-wasm", "site"), help="the page that scripts/web.sh builds, if it exists")
     parser.add_argument("--folder", default=os.path.join(ROOT, "build-site"))
     options = parser.parse_args()
     if not shutil.which("mkdocs"):
@@ -325,8 +334,9 @@ def main():
     folder = os.path.abspath(options.folder)
     shutil.rmtree(folder, ignore_errors=True)
     pages, site = Pages(os.path.join(folder, "pages")), os.path.join(folder, "site")
-    pages.add_documents(os.path.abspath(options.documents))
-    add_passes(pages, options.bin)
+    has_page = os.path.isdir(options.page)
+    pages.add_documents(os.path.abspath(options.documents), has_page)
+    add_passes(pages, options.bin, has_page)
     add_flags(pages, options.bin)
     pages.write("site.css", STYLE)
     config = os.path.join(folder, "mkdocs.yml")
@@ -334,6 +344,8 @@ def main():
         file.write(f"INHERIT: {os.path.join(ROOT, 'mkdocs.yml')}\ndocs_dir: {pages.folder}\n")
     if subprocess.run(["mkdocs", "build", "--strict", "--quiet", "--config-file", config, "--site-dir", site], check=False).returncode != 0:
         return 1
+    if has_page:
+        shutil.copytree(options.page, os.path.join(site, try_links.FOLDER))
     if broken := broken_links(site):
         print("\n".join(["links that lead nowhere:", *broken]))
         return 1

@@ -6,6 +6,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 import site_builder  # noqa: E402
+import try_links  # noqa: E402
 
 
 class SiteTest(unittest.TestCase):
@@ -41,6 +42,19 @@ class SiteTest(unittest.TestCase):
         shown = "  What it shows.\n\n    a = b\n\n    c = d\n\n  after -passes='A<b=1>':\n\n    c = d\n"
         self.assertEqual(site_builder.example_part(shown), "What it shows.\n\n\n```python\na = b\n\nc = d\n```\n\n"
                          "After `-passes='A<b=1>'`:\n\n\n```python\nc = d\n```\n\n")
+
+    def test_examples_open_in_the_page(self):
+        state = try_links.state_of("ir-opt -O3 -passes='A<b=1>' -stats -filter-functions=main examples/scale.ir -o /dev/null")
+        self.assertEqual({name: value for name, value in state.items() if name != "text"},
+                         {"level": "3", "passes": "A<b=1>", "flags": "-stats -filter-functions=main"})
+        self.assertIn("def main", state["text"])
+        for command in ("ir-opt -O3 examples/scale.ir | tail -1", "ir-opt -dump-dir=d examples/scale.ir", "ir-run examples/scale.ir",
+                        "ir-opt -O3 model.ir", "ir-opt -passes=@file examples/scale.ir"):
+            self.assertIsNone(try_links.state_of(command), command)
+        block = "```console\n$ ir-opt -O3 examples/scale.ir\nresult\n```\n"
+        self.assertEqual(try_links.with_links(block + "more\n"), block + try_links.link(
+            {"text": try_links.read("examples/scale.ir"), "level": "3"}) + "more\n")
+        self.assertEqual(try_links.with_links("```text\na\n```\n"), "```text\na\n```\n")
 
     def broken(self, pages):
         with tempfile.TemporaryDirectory() as folder:
