@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Measures the WebAssembly build in headless Chromium, next to the native ir-opt, and to onnxsim's npm package.
+
+    web.py [--ir-opt build/bin/ir-opt] [--models FOLDER] [--node-modules DIR] [--repeat 5] [--check]
+
+The models are those of onnx_peers.py and, with --models, a folder of models as TVMScript (squeezenet.ir, resnet50.ir), these with
+random weights; onnxsim gets the first ones. Each is read, optimized by -O3 and written in a page that has loaded the module: the first time, when the engine has
+compiled little of the code, and the best of the following times. The native time is the best one of a process. onnxsim runs in Node
+with its module loaded as well, the best of the same number of times. With --check, the exit code is 1 if squeezenet takes more than
+0.3 s, a model more than 4 times the native time, onnxsim leaves fewer nodes, or ir-opt is not ten times as fast. Needs what
+scripts/web.sh builds, Chromium, and Python's onnx (python3-onnx)."""
+import argparse
+import functools
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import with_onnx  # noqa: F401
+
+import models
+import onnx_peers as peers
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(ROOT, "test", "tools"))
+from browser import Browser  # noqa: E402
+
+SITE = os.path.join(ROOT, "build-wasm", "site")
+MOST_SECONDS = {"squeezenet": 0.3}
+MOST_OF_NATIVE = 4
+LEAST_OF_ONNXSIM = 10
+
+# Each run is a message to a worker with the bytes, and back.
+IN_PAGE = """
+(async () => {
+  const {load} = await import('/ir-opt/browser.js');
+  const tool = await load();
+  await tool.version();
+  const results = {};
+  for (const name of NAMES) {
+    const bytes = new Uint8Array(await (await fetch(`/models/${name}.onnx`)).arrayBuffer());
+    const times = [];
+    for (let i = 0; i <= REPEAT; ++i) {
+      const begin = performance.now();
+      const result = await tool.optimize(bytes, {level: 3});
+      times.push((performance.now() - begin) / 1000);
+      if (!result.ok) return `${name}: ${JSON.stringify(result.diagnostics)}`;
+    }
+    results[name] = times;
+  }
+  return results;
+})()
+"""
+# onnxsim in one process, which has loaded its module with the first model.
+ONNXSIM = """
+import fs from 'node:fs';
+import path from 'node:path';
+import url from 'node:url';
+const [folder, repeat, out, ...files] = process.argv.slice(2);
+const {simplify} = await import(url.pathToFileURL(path.join(folder, 'onnxsim', 'index.mjs')).href);
+const results = {};
+for (const file of files) {
+  const name = path.basename(file, '.onnx');
+  const bytes = fs.readFileSync(file);
+  const times = [];
+  try {
+    for (let i = 0; i <= repeat; ++i) {
+      const begin = performance.now();
+      const {model} = await simplify(bytes);
+      times.push((performance.now() - begin) / 1000);
+      fs.writeFileSync(path.join(out, `${name}.onnx`), model);
+    }
+    results[name] = times;
+  } catch (error) {
+    results[name] = null;
+  }
+}
+fs.writeFileSync(path.join(out, 'seconds.json'), JSON.stringify(results));
+process.exit(0);
+"""
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".wasm": "application/wasm", ".js": "text/javascript"}
+
+    def log_message(self, *_):
+        pass
+
+
+def make_models(args, folder):
+    """Writes the models, and returns their names."""
+    names = []
+    for name, make in peers.MODELS.items():
+        path = os.path.join(folder, f"{name}.onnx")
+        make(path)
+        peers.state_output(path, ["batch", "sequence", 64] if name == "encoder" else None)
+        names.append(name)
+    for path in models.models_in(args.models) if args.models else ():
+        name = os.path.splitext(os.path.basename(path))[0]
+        if name in names:
+            continue
+        with tempfile.TemporaryDirectory() as at_hand:
+            out = os.path.join(at_hand, f"{name}.onnx")
+            subprocess.run([args.ir_opt, f"-passes={models.bound_weights(path, at_hand)}", path, "-o", out], check=True, capture_output=True)
+            # With the weights in the file.
+            peers.big.onnx.save(peers.big.onnx.load(out), os.path.join(folder, f"{name}.onnx"))
+        names.append(name)
+    return names
+
+
+def native_seconds(ir_opt, path, repeat):
+    times = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(repeat + 1):
+            begin = time.monotonic()
+            subprocess.run([ir_opt, "-O3", path, "-o", os.path.join(folder, "out.onnx")], check=True, capture_output=True)
+            times.append(time.monotonic() - begin)
+    return min(times)
+
+
+def in_browser(site, names, repeat):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=site))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with Browser(seconds=600) as browser:
+        page = browser.open(f"http://127.0.0.1:{server.server_port}/index.html")
+        page.wait("['', 'loading', 'running'].indexOf(document.querySelector('#status').textContent) < 0")
+        found = page.eval(IN_PAGE.replace("NAMES", json.dumps(names)).replace("REPEAT", str(repeat)))
+    server.shutdown()
+    if isinstance(found, str):
+        sys.exit(found)
+    return found
+
+
+def onnxsim(node_modules, paths, repeat, folder):
+    script = os.path.join(folder, "onnxsim.mjs")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(ONNXSIM)
+    subprocess.run(["node", script, node_modules, str(repeat), folder, *paths], capture_output=True, check=True)
+    with open(os.path.join(folder, "seconds.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def report(name, times, native, theirs, nodes):
+    """Prints a row, and returns what does not hold."""
+    first, best = times[0], min(times[1:])
+    problems = []
+    if best > MOST_SECONDS.get(name, best):
+        problems.append(f"{name} takes {best:.3f} s")
+    if best > MOST_OF_NATIVE * native:
+        problems.append(f"{name} takes {best / native:.1f} times the native time")
+    row = f"| {name} | {first * 1000:.0f} ms | {best * 1000:.0f} ms | {native * 1000:.0f} ms | {best / native:.1f} | {nodes[0]} "
+    if theirs:
+        if nodes[0] > nodes[1]:
+            problems.append(f"{name} has {nodes[0]} nodes, and {nodes[1]} after onnxsim")
+        if min(theirs) < LEAST_OF_ONNXSIM * best:
+            problems.append(f"{name}: onnxsim takes {min(theirs) / best:.1f} times as long")
+        row += f"| {nodes[1]} | {min(theirs) * 1000:.0f} ms | {min(theirs) / best:.0f} |"
+    else:
+        row += "| | | |"
+    print(row)
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ir-opt", default=os.path.join(ROOT, "build", "bin", "ir-opt"))
+    parser.add_argument("--models", metavar="FOLDER")
+    parser.add_argument("--node-modules", metavar="DIR", help="a folder with the package onnxsim")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        site = shutil.copytree(SITE, os.path.join(folder, "site"))
+        at = os.path.join(site, "models")
+        os.mkdir(at)
+        names = make_models(args, at)
+        paths = {name: os.path.join(at, f"{name}.onnx") for name in names}
+        times = in_browser(site, names, args.repeat)
+        theirs = {}
+        if args.node_modules:
+            theirs = onnxsim(os.path.abspath(args.node_modules), [paths[name] for name in peers.MODELS], args.repeat, folder)
+        print("| model | first | best | native | times native | nodes | onnxsim: nodes | onnxsim | times as long |\n" + "| --- " * 9 + "|")
+        problems = []
+        for name, path in paths.items():
+            native = native_seconds(args.ir_opt, path, args.repeat)
+            ours = os.path.join(folder, "ours.onnx")
+            subprocess.run([args.ir_opt, "-O3", path, "-o", ours], check=True, capture_output=True)
+            other = os.path.join(folder, f"{name}.onnx")
+            nodes = peers.big.nodes_in(ours), peers.big.nodes_in(other) if theirs.get(name) else None
+            problems += report(name, times[name], native, theirs.get(name), nodes)
+    print("\n".join(problems))
+    return 1 if args.check and problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
