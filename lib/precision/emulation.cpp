@@ -1,12 +1,6 @@
 #include "iropt/precision/emulation.h"
 
-#include <algorithm>
-
-#include "iropt/ir/element.h"
-#include "iropt/ir/relax/tuple_leaves.h"
-#include "iropt/op/op_attrs.h"
-#include "iropt/op/ops/datatype.h"
-#include "precision/map_tensors.h"
+#include "iropt/runtime/map_tensors.h"
 
 namespace iropt::precision {
 
@@ -14,36 +8,12 @@ namespace {
 
 constexpr DataType kWide = DataType::Float(32);
 
-bool IsHalf(DataType dtype) { return dtype == DataType::Float(16) || dtype == DataType::BFloat(16); }
-
 // The rounded tensor, in new memory.
 Tensor RoundTensor(const Tensor& tensor, const NumberFormat& format) {
   if (tensor->dtype() != kWide) return tensor;
   const std::shared_ptr<NDArray> rounded = NDArray::Make(kWide, tensor->shape());
   RoundTo(format, tensor->As<float>(), rounded->MutableAs<float>().data());
   return rounded;
-}
-
-Tensor Converted(const Tensor& tensor, DataType dtype) {
-  const std::shared_ptr<NDArray> made = NDArray::Make(dtype, tensor->shape());
-  DispatchElement(tensor->dtype(), [&]<class From>(std::type_identity<From>) {
-    DispatchElement(dtype, [&]<class To>(std::type_identity<To>) {
-      std::ranges::transform(tensor->As<From>(), made->MutableAs<To>().begin(), [](From element) {
-        return Element<To>::Store(static_cast<MathOf<To>>(Element<From>::Load(element)));
-      });
-    });
-  });
-  return made;
-}
-
-// The attributes with float32 for the dtype that results have.
-const Attr* WideAttrs(const Call& call, const OpInfo& op) {
-  const OpAttr* attr = op.FindAttr("out_dtype");
-  if (!attr) return call.attrs;
-  const auto field = static_cast<uint32_t>(attr - op.attrs.data());
-  const auto* record = To<ObjectAttr>(call.attrs);
-  const auto* given = As<DTypeAttr>(record->values[field]);
-  return given && IsHalf(given->value) ? record->With(field, DTypeAttr::Get(kWide)) : call.attrs;
 }
 
 }  // namespace
@@ -69,31 +39,6 @@ Result<HostValue> Emulator::Run(const Call& call, const OpInfo& /*op*/, std::spa
     rounded.push_back(RoundedOperand(call.args[static_cast<uint32_t>(i)], args[i]));
   IROPT_ASSIGN_OR_RETURN(const HostValue result, compute(call.attrs, rounded));
   return Rounded(result, format_);
-}
-
-Result<HostValue> WideArithmetic::Run(const Call& call, const OpInfo& op, std::span<const HostValue> args,
-                                      Compute compute) {
-  bool has_half = false;
-  for (const HostValue& arg : args)
-    ForEachTensor(arg, [&](const Tensor& tensor) { has_half |= IsHalf(tensor->dtype()); });
-  if (!has_half || op.id == op::kAstype || !HasKernel(op)) return compute(call.attrs, args);
-  std::vector<HostValue> wide;
-  wide.reserve(args.size());
-  for (const HostValue& arg : args) {
-    wide.push_back(MapTensors(
-        arg, [](const Tensor& tensor) { return IsHalf(tensor->dtype()) ? Converted(tensor, kWide) : tensor; }));
-  }
-  IROPT_ASSIGN_OR_RETURN(const HostValue result, compute(WideAttrs(call, op), wide));
-  std::vector<DataType> dtypes;
-  ForEachLeaf(call.type, [&](const Type* leaf) {
-    const auto* tensor = As<TensorType>(leaf);
-    dtypes.push_back(tensor ? tensor->dtype : DataType::Void());
-  });
-  size_t next = 0;
-  return MapTensors(result, [&](const Tensor& tensor) {
-    const DataType dtype = next < dtypes.size() ? dtypes[next++] : DataType::Void();
-    return tensor->dtype() == kWide && IsHalf(dtype) ? Converted(tensor, dtype) : tensor;
-  });
 }
 
 }  // namespace iropt::precision

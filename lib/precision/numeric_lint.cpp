@@ -14,8 +14,8 @@
 #include "iropt/op/ops/convolution.h"
 #include "iropt/op/ops/matmul.h"
 #include "iropt/op/ops/reduction.h"
+#include "iropt/runtime/map_tensors.h"
 #include "precision/float_elements.h"
-#include "precision/map_tensors.h"
 #include "precision/operator_gradient.h"
 
 namespace iropt::precision {

@@ -28,11 +28,11 @@
 #include "iropt/op/ops/slice.h"
 #include "iropt/op/ops/sorting.h"
 #include "iropt/pass/context.h"
+#include "iropt/runtime/map_tensors.h"
 #include "iropt/runtime/random.h"
 #include "iropt/transform/pass_calls.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "precision/float_elements.h"
-#include "precision/map_tensors.h"
 
 namespace iropt::precision {
 

@@ -17,6 +17,7 @@
 #include "host_values.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/eval/relax/interpreter.h"
+#include "iropt/eval/relax/wide_arithmetic.h"
 #include "iropt/execution/call_entry.h"
 #include "iropt/execution/entry.h"
 #include "iropt/execution/loop_executor.h"
@@ -257,6 +258,7 @@ class Execution {
     options_.limits.on_work = &on_work_;
     executor_ = std::make_unique<LoopExecutor>(module, mode, library_, options_.limits, meter_);
     options_.prim_funcs = executor_.get();
+    options_.operators = &wide_;
   }
 
   RunOptions& options() { return options_; }
@@ -274,6 +276,7 @@ class Execution {
   const std::function<void()> on_work_ = [this] { signals_.Check(); };
   RunMeter meter_;
   LoopLibrary library_;
+  WideArithmetic wide_;
   RunOptions options_;
   std::unique_ptr<LoopExecutor> executor_;
 };

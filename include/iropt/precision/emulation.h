@@ -33,11 +33,4 @@ class Emulator : public OperatorRunner {
   std::map<const NDArray*, HostValue> constants_;
 };
 
-// Computes operators on tensors of float16 and bfloat16 as runtimes do: in float32, and rounded once. The kernels of
-// the interpreter round every step instead, as TVM's loops do.
-class WideArithmetic : public OperatorRunner {
- public:
-  Result<HostValue> Run(const Call& call, const OpInfo& op, std::span<const HostValue> args, Compute compute) override;
-};
-
 }  // namespace iropt::precision

@@ -10,6 +10,7 @@
 #include "driver/precision/operator_names.h"
 #include "driver/precision/precision_report.h"
 #include "driver/precision/quantization_stage.h"
+#include "iropt/eval/relax/wide_arithmetic.h"
 #include "iropt/execution/call_entry.h"
 #include "iropt/ir/location.h"
 #include "iropt/pass/timing.h"
@@ -111,7 +112,7 @@ class Session {
 Result<double> CheckLowered(const Session& session, const Module& lowered) {
   const ModelInputs before = session.Inputs();
   const auto& function = *To<Function>(lowered.Find(&session.entry().var())->func);
-  precision::WideArithmetic wide;
+  WideArithmetic wide;
   double error = 0;
   for (const std::vector<HostValue>& args : before.samples) {
     IROPT_ASSIGN_OR_RETURN(const HostValue expected,

@@ -12,6 +12,7 @@
 #include "iropt/data/tensors.h"
 #include "iropt/driver/run_program.h"
 #include "iropt/eval/relax/interpreter.h"
+#include "iropt/eval/relax/wide_arithmetic.h"
 #include "iropt/execution/call_entry.h"
 #include "iropt/execution/entry.h"
 #include "iropt/execution/loop_executor.h"
@@ -56,6 +57,8 @@ class Program {
   // Calls the entry on such inputs. Thread-safe if the executors are different ones.
   Result<HostValue> Call(std::vector<HostValue> inputs, DiagnosticEngine& diagnostics, RunOptions run) const {
     run.mode = setup_.settings().network_mode();
+    WideArithmetic wide;
+    if (run.operators == nullptr) run.operators = &wide;
     return CallEntry(*module_, *entry_, std::move(inputs), diagnostics, run);
   }
 

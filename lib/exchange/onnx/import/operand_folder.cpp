@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "iropt/eval/evaluator.h"
+#include "iropt/eval/relax/wide_arithmetic.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
@@ -74,7 +75,10 @@ std::optional<HostValue> OperandFolder::EvaluateCall(const Call& call) {
     if (!value) return std::nullopt;
     args.push_back(*std::move(value));
   }
-  Result<HostValue> result = EvalOp(*op->info, call.attrs, args, kLimits, nullptr, /*is_inference=*/true);
+  const auto compute = [&](const Attr* attrs, std::span<const HostValue> operands) {
+    return EvalOp(*op->info, attrs, operands, kLimits, nullptr, /*is_inference=*/true);
+  };
+  Result<HostValue> result = ComputeWide(call, *op->info, args, compute);
   return result.ok() ? std::optional(*std::move(result)) : std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 #include "iropt/eval/evaluator.h"
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/eval/relax/value_type.h"
+#include "iropt/eval/relax/wide_arithmetic.h"
 #include "iropt/eval/tir/prim_func.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/stmt.h"
@@ -101,7 +102,9 @@ std::optional<HostValue> ConstantEvaluator::EvalOperator(const Call& call, const
   // All operands are constants, so a batch norm is that of inference unless all are those of training.
   const bool is_inference =
       op.id == op::kNnDropout ? options_.mode == NetworkMode::Inference : options_.mode != NetworkMode::Training;
-  Result<HostValue> result = EvalOp(op, call.attrs, args, Limits(args, 1), nullptr, is_inference);
+  Result<HostValue> result = ComputeWide(call, op, args, [&](const Attr* attrs, std::span<const HostValue> operands) {
+    return EvalOp(op, attrs, operands, Limits(operands, 1), nullptr, is_inference);
+  });
   return result ? Accept(*std::move(result), call.type) : Decline(call, result.error());
 }
 

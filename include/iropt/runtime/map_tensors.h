@@ -8,7 +8,7 @@
 #include "iropt/support/function_ref.h"
 #include "iropt/support/stack.h"
 
-namespace iropt::precision {
+namespace iropt {
 
 // The value with f(tensor) for each tensor, in order; other parts stay.
 inline HostValue MapTensors(const HostValue& value, FunctionRef<Tensor(const Tensor&)> f) {
@@ -20,4 +20,4 @@ inline HostValue MapTensors(const HostValue& value, FunctionRef<Tensor(const Ten
   return HostValue(std::move(mapped));
 }
 
-}  // namespace iropt::precision
+}  // namespace iropt

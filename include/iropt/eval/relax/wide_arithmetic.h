@@ -1,0 +1,24 @@
+// Operators on narrow floats, computed in float32.
+#pragma once
+
+#include <span>
+
+#include "iropt/eval/relax/interpreter.h"
+
+namespace iropt {
+
+// Computes a call with operands of float16 or bfloat16 as runtimes do: in float32, and with its results rounded once.
+// Other calls are computed as they are. The kernels of EvalOp round every step instead, as the loops do that TVM makes
+// of operators: there the sum of 4096 ones is 2048 in float16.
+Result<HostValue> ComputeWide(const Call& call, const OpInfo& op, std::span<const HostValue> args,
+                              OperatorRunner::Compute compute);
+
+// Does so for all operators of a run.
+class WideArithmetic final : public OperatorRunner {
+ public:
+  Result<HostValue> Run(const Call& call, const OpInfo& op, std::span<const HostValue> args, Compute compute) override {
+    return ComputeWide(call, op, args, compute);
+  }
+};
+
+}  // namespace iropt
