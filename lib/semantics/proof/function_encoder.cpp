@@ -298,21 +298,24 @@ Value FunctionEncoder::EncodeMatchCast(const MatchCast& cast, Frame& frame) {
   return value;
 }
 
+// Effects of a branch are those under its condition.
 Value FunctionEncoder::EncodeBranch(const Expr* branch, const Term* condition, std::string text, Frame& frame) {
-  failures_.Enter(terms_.Make({.kind = TermKind::kTuple, .args = {condition}, .text = std::move(text)}));
+  const Term* taken = terms_.Make({.kind = TermKind::kTuple, .args = {condition}, .text = std::move(text)});
+  const size_t num_effects = effects_.size();
+  failures_.Enter(taken);
   Value result = Encode(branch, frame);
   failures_.Leave();
+  for (size_t i = num_effects; i < effects_.size(); ++i)
+    effects_[i] = terms_.Make({.kind = TermKind::kResult, .args = {taken, effects_[i]}, .text = "branch"});
   return result;
 }
 
 Value FunctionEncoder::EncodeIf(const If& branch, Frame& frame) {
   const Value condition = Encode(branch.cond, frame);
-  const size_t num_effects = effects_.size();
   const Term* chooses = Close(condition);
   const Value a = EncodeBranch(branch.true_branch, chooses, "then", frame);
   const Value b = EncodeBranch(branch.false_branch, chooses, "else", frame);
   if (!obstacle_.empty()) return Fail({});
-  if (effects_.size() != num_effects) return Fail("effects depend on a condition");
   const bool is_simple = condition.is_tensor() && condition.dims.empty();
   if (is_simple && a.is_tensor() && b.is_tensor() && a.dims == b.dims && a.dtype() == b.dtype())
     return ops_.Tensor(terms_.Apply(op::kWhere, nullptr, {condition.term, a.term, b.term}, a.dtype()), a.dims);
