@@ -41,26 +41,32 @@ double SpecialReal(RandomSource& random, DataType dtype) {
   }
 }
 
-// One of the numbers, or one that is a little greater or smaller. Nothing instead of a large one, besides which others
-// would be rounded away.
+// One of the numbers, one that is a little greater or smaller, or a multiple of half of it, which is a tie where it is a
+// unit. Large ones are rare: others would be rounded away next to them.
 std::optional<double> NearReal(RandomSource& random, std::span<const double> numbers) {
-  constexpr double kMost = 2048;
+  constexpr double kMany = 2048;
+  constexpr double kMost = 1e30;
   if (numbers.empty()) return std::nullopt;
   const double number = numbers[random.Next() % numbers.size()];
-  if (!(std::fabs(number) <= kMost)) return std::nullopt;
-  switch (random.Next() % 4) {
-    case 0: return number + (number == 0 ? 0.01 : 0.01 * std::fabs(number));
-    case 1: return number - (number == 0 ? 0.01 : 0.01 * std::fabs(number));
+  const double size = std::fabs(number);
+  if (!(size <= kMost) || (size > kMany && random.Next() % 8 != 0)) return std::nullopt;
+  switch (random.Next() % 8) {
+    case 0:
+    case 1: return number + (number == 0 ? 0.01 : 0.01 * size);
+    case 2:
+    case 3: return number - (number == 0 ? 0.01 : 0.01 * size);
+    case 4: return (static_cast<double>(random.Next() % 8) - 3.5) * number;
     default: return number;
   }
 }
 
 double NonFiniteReal(RandomSource& random, std::span<const int64_t> dims, bool is_dense) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  switch (random.Next() % (is_dense ? 6 : 24)) {
+  switch (random.Next() % (is_dense ? 8 : 24)) {
     case 0: return std::numeric_limits<double>::quiet_NaN();
     case 1: return kInfinity;
     case 2: return -kInfinity;
+    case 3: return 0;  // whose product with them is not 0
     default: return OrdinaryReal(random, dims);
   }
 }
@@ -71,11 +77,21 @@ double OffsetReal(RandomSource& random, DataType dtype) {
   return offset * (1 + random.Uniform() / 1024);
 }
 
-double TieReal(RandomSource& random) {
+// A single number is a unit, of which the others are multiples and halves.
+double TieReal(RandomSource& random, std::span<const int64_t> dims) {
   constexpr double kBelowHalf = 0.49999997;  // whose sum with 1/2 is rounded to 1 in float32
   const uint64_t number = random.Next() % 32;
+  if (std::ranges::all_of(dims, [](int64_t dim) { return dim == 1; })) return number % 2 == 0 ? 1 : 2;
   if (number < 2) return number == 0 ? kBelowHalf : -kBelowHalf;
   return (static_cast<double>(number) - 16) / 2;
+}
+
+// Between two numbers of a narrower format.
+double NarrowTieReal(RandomSource& random, DataType dtype) {
+  constexpr int kDigits[] = {4, 8, 11, 24};  // of float8, bfloat16, float16 and float32, with one more
+  const int digits = kDigits[random.Next() % (dtype.bits == 64 ? 4 : 3)];
+  const auto odd = static_cast<double>(2 * (random.Next() % 4) + 1);
+  return (random.Next() % 2 == 0 ? 1 : -1) * (1 + odd * std::ldexp(1.0, -digits));
 }
 
 // Neighbours in the format around 1 + 1/4. Sums and products of a few of them are exact in wider formats only.
@@ -84,16 +100,18 @@ double NeighbourReal(RandomSource& random, DataType dtype) {
   return 1.25 + static_cast<double>(random.Next() % 4) * std::ldexp(1.0, -digits);
 }
 
-double FormOfReal(RandomSource& random, DataType dtype, InputForm form, double scale) {
-  switch (form) {
-    case InputForm::kOffset: return scale * OffsetReal(random, dtype);
-    case InputForm::kTies: return TieReal(random);
+double FormOfReal(RandomSource& random, DataType dtype, std::span<const int64_t> dims, const RandomOptions& options) {
+  switch (options.form) {
+    case InputForm::kOffset: return options.scale * OffsetReal(random, dtype);
+    case InputForm::kTies:
+      return options.values == InputValues::kSpecial ? TieReal(random, dims) : NarrowTieReal(random, dtype);
+    case InputForm::kSparse: return SpecialReal(random, dtype);
     default: return NeighbourReal(random, dtype);
   }
 }
 
 double RandomReal(RandomSource& random, DataType dtype, std::span<const int64_t> dims, const RandomOptions& options) {
-  if (options.form != InputForm::kPlain) return FormOfReal(random, dtype, options.form, options.scale);
+  if (options.form != InputForm::kPlain) return FormOfReal(random, dtype, dims, options);
   switch (options.values) {
     case InputValues::kOrdinary: return options.scale * OrdinaryReal(random, dims);
     case InputValues::kSpecial:
@@ -248,13 +266,13 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
                         const RandomOptions& options) {
   const std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, dims);
   DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
-    const InputForm form = dtype.is_floating() ? options.form : options.integer_form;
+    const InputForm form = dtype.is_floating() || dtype.is_bool() ? options.form : options.integer_form;
     if (form == InputForm::kMask && !dtype.is_bool()) {
       const size_t row = dims.empty() || dims.back() < 1 ? 1 : static_cast<size_t>(dims.back());
       FillMask(tensor->MutableAs<T>(), dtype, row, LeastOfMask(dtype, options), random);
       return ChangeLastBits(tensor->MutableAs<T>(), dtype, options, random);
     }
-    if (form == InputForm::kEqual && !dtype.is_bool())
+    if (form == InputForm::kEqual)
       return FillEqual(tensor->MutableAs<T>(), dtype, options.takes_least, random);
     for (T& element : tensor->MutableAs<T>()) {
       if constexpr (std::is_floating_point_v<MathOf<T>>) {

@@ -38,6 +38,7 @@ std::string_view NameOf(InputForm form) {
     case InputForm::kTies: return "halves and ties";
     case InputForm::kNeighbours: return "numbers next to each other";
     case InputForm::kEqual: return "inputs whose elements are all equal";
+    case InputForm::kSparse: return "zeros and single numbers that are not finite";
     case InputForm::kMask: return "masks (rows of -infinity or of the least integer)";
   }
   return "";

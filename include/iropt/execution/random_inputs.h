@@ -19,9 +19,10 @@ enum class InputValues : uint8_t {
 enum class InputForm : uint8_t {
   kPlain,
   kOffset,      // floats whose mean is a thousand times their deviation
-  kTies,        // multiples of 1/2 of both signs, many of them equal, and the number below 1/2
+  kTies,        // numbers between two of a narrower format; with kSpecial, multiples of 1/2, many of them equal
   kNeighbours,  // numbers next to each other that narrower formats and floats cannot tell apart
   kEqual,       // all elements of an input are the same number; integers are an end of their dtype
+  kSparse,      // special numbers, many of them 0; with kNonFinite one of them is not finite
   kMask,        // 0 and the least number, by rows: -infinity with kNonFinite; integers of both ends of their dtype
 };
 
