@@ -41,8 +41,8 @@ double SpecialReal(RandomSource& random, DataType dtype) {
   }
 }
 
-// One of the numbers, one that is a little greater or smaller, or a multiple of half of it, which is a tie where it is a
-// unit. Large ones are rare: others would be rounded away next to them.
+// One of the numbers, one that is a little greater or smaller, or a multiple of half of it, which is a tie where it is
+// a unit. Large ones are rare: others would be rounded away next to them.
 std::optional<double> NearReal(RandomSource& random, std::span<const double> numbers) {
   constexpr double kMany = 2048;
   constexpr double kMost = 1e30;
@@ -272,8 +272,7 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
       FillMask(tensor->MutableAs<T>(), dtype, row, LeastOfMask(dtype, options), random);
       return ChangeLastBits(tensor->MutableAs<T>(), dtype, options, random);
     }
-    if (form == InputForm::kEqual)
-      return FillEqual(tensor->MutableAs<T>(), dtype, options.takes_least, random);
+    if (form == InputForm::kEqual) return FillEqual(tensor->MutableAs<T>(), dtype, options.takes_least, random);
     for (T& element : tensor->MutableAs<T>()) {
       if constexpr (std::is_floating_point_v<MathOf<T>>) {
         element = Element<T>::Store(static_cast<MathOf<T>>(RandomReal(random, dtype, dims, options)));

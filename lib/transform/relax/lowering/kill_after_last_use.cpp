@@ -34,6 +34,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
+#include "kills.h"
 
 namespace iropt {
 
@@ -41,10 +42,6 @@ namespace {
 
 // In this order after a binding that is the last use of several.
 enum class Killed : uint8_t { kTensor, kStorage, kObject, kNothing };
-
-bool IsKill(const Expr* callee) {
-  return IsOp(callee, op::kMemoryKillTensor) || IsOp(callee, op::kMemoryKillStorage) || IsOp(callee, op::kVmKillObject);
-}
 
 bool IsAllocStorage(const Expr* callee) {
   return IsOp(callee, op::kMemoryAllocStorage) || IsOp(callee, op::kVmAllocStorage);

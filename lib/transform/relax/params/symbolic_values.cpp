@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/arith/analyzer.h"
@@ -94,13 +95,22 @@ class KnownValues {
   LookupMap<const Type*, const Type*> types_;  // results of Apply with the current values
 };
 
-// The symbolic variables that code uses as values, not in shapes.
+// The symbolic variables that code uses as values, not in shapes, and those with which calls state their types.
 class ValueUseCollector : public ExprVisitor {
  public:
   LookupSet<const tir::Var*> vars;
+  LookupSet<const tir::Var*> stated;
 
  protected:
   void VisitShapeExpr(const ShapeExpr*) override {}
+  void VisitCall(const Call* call) override {
+    if (call->type_args) {
+      ForEachScalar(call->type_args, /*in_functions=*/false, [&](const PrimExpr* dim) {
+        for (const tir::Var* var : SymVarsOf(dim)) stated.insert(var);
+      });
+    }
+    ExprVisitor::VisitCall(call);
+  }
   void VisitPrimExpr(const PrimExpr* expr) override {
     for (const tir::Var* var : SymVarsOf(expr)) vars.insert(var);
   }
@@ -124,17 +134,26 @@ class SymbolicSubstituter : public ExprMutator {
   }
   const Expr* VisitFunction(const Function* function) override {
     ValueUseCollector uses;
-    if (keeps_values_) uses.VisitExpr(function->body);
+    uses.VisitExpr(function->body);
+    if (!keeps_values_) uses.vars = {};
     std::swap(uses.vars, value_uses_);
+    std::swap(uses.stated, stated_);
+    const size_t outer = defined_.size();
+    for (const Var* param : function->params) Define(param->type);
     const Expr* visited = ExprMutator::VisitFunction(function);
+    Forget(outer);
     std::swap(uses.vars, value_uses_);
+    std::swap(uses.stated, stated_);
     return visited;
   }
 
   // Values are known until the end of the function body or branch.
   const Expr* VisitSeqExpr(const SeqExpr* seq) override {
     const KnownValues::Scope scope(known_);
-    return ExprMutator::VisitSeqExpr(seq);
+    const size_t outer = defined_.size();
+    const Expr* visited = ExprMutator::VisitSeqExpr(seq);
+    Forget(outer);
+    return visited;
   }
 
   void VisitVarBinding(const VarBinding* binding) override {
@@ -148,6 +167,7 @@ class SymbolicSubstituter : public ExprMutator {
     const bool outer = std::exchange(keeps_shapes_, RecordFacts(*cast, VisitExpr(cast->value)->type));
     ExprMutator::VisitMatchCast(cast);
     keeps_shapes_ = outer;
+    Define(cast->match_type);
   }
 
   // The branches may know different values, so the type of the conditional is restored at their ends.
@@ -164,7 +184,7 @@ class SymbolicSubstituter : public ExprMutator {
   }
 
  private:
-  // Records the values of the variables of the cast. Returns whether one of them is used as a value.
+  // Records the values of the variables of the cast. Returns whether the cast stays.
   bool RecordFacts(const MatchCast& cast, const Type* actual) {
     // Of several dimensions that are the same variable the last counts.
     std::vector<std::pair<const tir::Var*, const PrimExpr*>> learnt;
@@ -177,8 +197,11 @@ class SymbolicSubstituter : public ExprMutator {
       }
     });
     for (const auto& [var, value] : learnt) RecordFact(cast, var, known_.Apply(value));
-    const bool is_kept =
-        std::ranges::any_of(learnt, [&](const auto& pair) { return value_uses_.contains(pair.first); });
+    // Values before the cast have the variables that were defined before it in their types.
+    const bool is_kept = std::ranges::any_of(learnt, [&](const auto& pair) {
+      const tir::Var* var = pair.first;
+      return value_uses_.contains(var) || (is_defined_.contains(var) && stated_.contains(var));
+    });
     for (const auto& [var, value] : learnt) {
       if (is_kept) kept_vars_.insert(var);
     }
@@ -213,6 +236,19 @@ class SymbolicSubstituter : public ExprMutator {
     known_.Add(var, value, &cast);
   }
 
+  // ---- Definitions
+
+  void Define(const Type* type) {
+    ForEachScalar(type, /*in_functions=*/false, [&](const PrimExpr* dim) {
+      for (const tir::Var* var : SymVarsOf(dim)) {
+        if (is_defined_.insert(var)) defined_.push_back(var);
+      }
+    });
+  }
+  void Forget(size_t count) {
+    for (; defined_.size() > count; defined_.pop_back()) is_defined_.erase(defined_.back());
+  }
+
   // ---- Exit casts
 
   // Records match_casts that restore the type of a conditional already. They give no values: their symbolic variables
@@ -236,9 +272,12 @@ class SymbolicSubstituter : public ExprMutator {
   DiagnosticEngine& diagnostics_;
   const bool keeps_values_ = workspace().version() >= TextVersion::kV0_26;
   LookupSet<const tir::Var*> value_uses_;
+  LookupSet<const tir::Var*> stated_;
   LookupSet<const tir::Var*> kept_vars_;  // of match_casts that stay
   bool keeps_shapes_ = false;
   KnownValues known_;
+  std::vector<const tir::Var*> defined_;  // at this point, by parameters and earlier match_casts
+  LookupSet<const tir::Var*> is_defined_;
   LookupMap<const MatchCast*, const Type*> exit_casts_;
 };
 

@@ -5,6 +5,7 @@
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/rewrite_limit.h"
+#include "transform/relax/lowering/kills.h"
 
 namespace iropt {
 
@@ -53,7 +54,13 @@ class BindingPlanner : public WalkHandler {
   void OnType(const Type* type) {
     ForEachShapeVar(type, [this](const Var* var) { OnUse(var); });
   }
-  void OnCall(const Call& call) { OnType(call.type); }
+  void OnCall(const Call& call) {
+    OnType(call.type);
+    if (!IsKill(call.op)) return;
+    for (const Expr* arg : call.args) {
+      if (const auto* var = As<Var>(arg)) Facts(var).is_killed = true;
+    }
+  }
 
   void OnBinding(const Binding& binding) {
     const Var* var = binding.var;
@@ -169,6 +176,8 @@ class BindingPlanner : public WalkHandler {
     const Var* source = alias.of;
     const Var* earlier = plan_.alias(source);
     if (earlier && earlier != source) source = earlier;
+    // What a variable has is gone once it is killed; the other one still has it.
+    if (Facts(source).is_killed || Facts(alias.var).is_killed) return;
     const Var* replaced = plan_.definition(source);
     const Var* bound = replaced ? replaced : source;
     // An alias without uses is dropped wherever its source can be seen.

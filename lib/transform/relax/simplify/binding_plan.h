@@ -39,6 +39,7 @@ class BindingPlan {
     uint32_t uses = 0;
     bool used_outside = false;  // used outside of its dataflow block
     bool is_cast = false;       // bound by a match_cast
+    bool is_killed = false;     // by R.memory.kill_tensor and so on
     bool moves = false;
   };
 

@@ -12,6 +12,7 @@
 //   - A local function starts with an empty table, because it may run at another time than the code around it.
 //   - A variable that a call in place overwrites stays apart from others with the same value, and what is computed from
 //     it, or from what shares its memory, is not merged: the call may come in between.
+//   - A variable that is killed stays apart, too: its value is gone afterwards.
 //   - A DataflowVar is not available after its block; an output of the block with the same value replaces it.
 //
 // One walk with a scoped hash table of values, whose operands were replaced before: value numbering (Cocke and
@@ -41,6 +42,7 @@
 #include "iropt/support/lookup.h"
 #include "iropt/support/scoped_hash_table.h"
 #include "iropt/transform/options/EliminateCommonSubexpr.h"
+#include "transform/relax/lowering/kills.h"
 #include "value_hash.h"
 
 namespace iropt {
@@ -85,6 +87,9 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   const Places& places() const { return places_; }
   // Variables, by Var::id, that stay apart from others with the same value, as what is computed from them does.
   void DoNotMerge(std::vector<bool> vars) { unmergeable_ = std::move(vars); }
+  // Variables that are killed, known after a run, which stay apart from others in the next one.
+  const LookupSet<const Var*>& killed() const { return killed_; }
+  void KeepKilled(const LookupSet<const Var*>& vars) { kept_ = &vars; }
 
  private:
   friend class ExprRewriter<CommonSubexprEliminator>;
@@ -153,6 +158,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
       IROPT_DEBUG(kCseDebug, "'{}' stays: a call overwrites it", var->name());
       return binding;
     }
+    if (kept_ && kept_->contains(var)) return binding;
     const BoundValue value = BoundValueOf(binding);
     // An earlier run of this pass may have left several aliases of one variable. Merging these would only turn them
     // into a chain, link by link in each further run. Aliases of merged variables are merged as all other values are.
@@ -215,6 +221,11 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
   const Expr* VisitCall(const Call* call) {
     impure_ |= IsImpureCall(call, module_);
+    if (IsKill(call->op)) {
+      for (const Expr* arg : call->args) {
+        if (const auto* var = As<Var>(arg)) killed_.insert(var);
+      }
+    }
     return ExprRewriter::VisitCall(call);
   }
 
@@ -250,8 +261,10 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   uint32_t num_functions_ = 0;
   uint32_t block_ = 0;  // the current dataflow block, 0 outside
   uint32_t num_blocks_ = 0;
-  uint64_t merged_ = 0;                    // the number of values
-  std::vector<bool> unmergeable_;          // by Var::id: not to be merged; empty if all may be
+  uint64_t merged_ = 0;            // the number of values
+  std::vector<bool> unmergeable_;  // by Var::id: not to be merged; empty if all may be
+  LookupSet<const Var*> killed_;
+  const LookupSet<const Var*>* kept_ = nullptr;
   bool reads_apart_ = false;               // the current value uses such a variable
   bool impure_ = false;                    // an impure call was seen in the current value
   std::vector<uint8_t> recorded_;          // by Var::id: bound to a value that can be merged
@@ -301,13 +314,15 @@ const Function* EliminateCommonSubexpr(const Function* function, const Module* m
   CommonSubexprEliminator eliminator(module, workspace, inferrer, options);
   const size_t num_vars = workspace.num_vars();
   const Function* result = Merged(function, eliminator, workspace, inferrer);
-  if (eliminator.merged() == 0 || !OverwritesVars(*function, module)) {
+  const bool overwrites = eliminator.merged() != 0 && OverwritesVars(*function, module);
+  if (eliminator.merged() == 0 || (!overwrites && eliminator.killed().empty())) {
     kMerged.Add(eliminator.merged());
     return result;
   }
   // Few functions have such calls: these are worked on twice.
   CommonSubexprEliminator careful(module, workspace, inferrer, options);
-  careful.DoNotMerge(ChangingVars(*function, num_vars, module));
+  if (overwrites) careful.DoNotMerge(ChangingVars(*function, num_vars, module));
+  careful.KeepKilled(eliminator.killed());
   result = Merged(function, careful, workspace, inferrer);
   kMerged.Add(careful.merged());
   return result;
