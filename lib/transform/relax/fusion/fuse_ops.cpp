@@ -181,6 +181,12 @@ class GraphCreator {
     const auto* call = As<Call>(binding.value);
     const auto* op = call ? As<Op>(call->op) : nullptr;
     if (!op || !IsOneOf(*op, op::kCallTir, op::kCallTirInplace) || !Is<Tuple>(call->args[1])) return OpPattern::kOpaque;
+    // FuseTIR makes a buffer of each operand.
+    const auto has_shape = [](const Expr* operand) {
+      const auto* tensor = As<TensorType>(operand->type);
+      return tensor == nullptr || (tensor->known && !tensor->dtype.is_void());
+    };
+    if (!std::ranges::all_of(To<Tuple>(call->args[1])->fields, has_shape)) return OpPattern::kOpaque;
     const auto* callee = As<GlobalVar>(call->args[0]);
     const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
     const auto* prim_func = entry ? As<PrimFunc>(entry->func) : nullptr;
