@@ -83,6 +83,7 @@ struct TensorProto {
   bool is_external = false;
   Properties external = {};  // location, offset, length, checksum
   Properties metadata = {};
+  Span span = {};  // of the description of an initializer, see node_places.h
 };
 
 struct SparseTensorProto {

@@ -77,6 +77,16 @@ class NodePlacer {
     }
   }
 
+  void Place(std::vector<TensorProto>& initializers) {
+    for (TensorProto& tensor : initializers) {
+      const size_t begin = text_.size();
+      fmt::format_to(std::back_inserter(text_), "{} {}", kInitializer, Quoted(tensor.name));
+      tensor.span = Span::Of(static_cast<uint32_t>(begin), static_cast<uint32_t>(text_.size()));
+      placed_.push_back(&tensor.span);
+      text_ += '\n';
+    }
+  }
+
   // Shifts the spans, which count from the beginning of the text, to the source.
   Status Finish(const std::string& name, SourceManager& sources) {
     const size_t notes = text_.size();
@@ -84,7 +94,7 @@ class NodePlacer {
     for (const auto& [begin, note] : notes_) fmt::format_to(std::back_inserter(text_), "{} {}\n", notes - begin, note);
     const auto kept = std::make_shared<const std::string>(std::move(text_));
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, sources.AddBuffer(name, *kept, kept));
-    for (NodeProto* node : placed_) node->span.begin += base;
+    for (Span* span : placed_) span->begin += base;
     return {};
   }
 
@@ -94,7 +104,7 @@ class NodePlacer {
     text_ += OnOneLine(QualifiedOp(node));
     if (!node.name.empty()) text_ += " " + Quoted(node.name);
     node.span = Span::Of(static_cast<uint32_t>(begin), static_cast<uint32_t>(text_.size()));
-    placed_.push_back(&node);
+    placed_.push_back(&node.span);
     if (std::string note = NoteOf(node); !note.empty()) notes_.emplace_back(begin, std::move(note));
     fmt::format_to(std::back_inserter(text_), ": {} -> {}", ListOf(node.inputs), ListOf(node.outputs));
     if (const std::string line = SourceLineOf(node); !line.empty()) text_ += "  # " + line;
@@ -103,7 +113,7 @@ class NodePlacer {
 
   std::string text_;
   std::vector<std::pair<size_t, std::string>> notes_;
-  std::vector<NodeProto*> placed_;
+  std::vector<Span*> placed_;
 };
 
 }  // namespace
@@ -131,6 +141,7 @@ Status PlaceNodes(Model& model, const std::string& name, SourceManager& sources)
   NodePlacer placer;
   placer.Place(model.graph.nodes);
   for (FunctionProto& function : model.functions) placer.Place(function.nodes);
+  placer.Place(model.graph.initializers);
   return placer.Finish(name, sources);
 }
 

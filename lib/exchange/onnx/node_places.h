@@ -3,12 +3,14 @@
 //   Conv "conv1": x, w -> y  # MODEL.py:12
 //
 // with the line of the program that the exporter noted, if it did. The operator and the name are the span of the node's
-// calls. Passes keep spans, so that messages show the node, and the writer finds its name again. After all lines come
-// notes, which messages do not show: metadata, documentation, and names that are not identifiers.
+// calls. Passes keep spans, so that messages show the node, and the writer finds its name again. After them come the
+// initializers, whose names forms of them get that passes make, and then notes, which messages do not show: metadata,
+// documentation, and names that are not identifiers.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -25,7 +27,8 @@ std::string SourceLineOf(const NodeProto& node);
 // The operator as messages name it: with its domain if it is not one of ONNX's own.
 std::string QualifiedOp(const NodeProto& node);
 
-// Describes all nodes, those in graphs and functions as well, in a source with this name, and sets their spans. Fails
+// Describes all nodes, those in graphs and functions as well, and the initializers of the model in a source with this
+// name, and sets their spans. Fails
 // if the sources of the run become too big. O(nodes).
 Status PlaceNodes(Model& model, const std::string& name, SourceManager& sources);
 
@@ -36,6 +39,9 @@ struct NodePlace {
 
 // The node that a span stands for; nullopt if it has no name or the span is not that of a node.
 std::optional<NodePlace> PlaceAt(Span span, const SourceManager& sources);
+
+// The operator of places that are initializers.
+inline constexpr std::string_view kInitializer = "Initializer";
 
 // What else a node says of itself, and the names of its outputs as far as variables cannot have them.
 struct NodeNote {

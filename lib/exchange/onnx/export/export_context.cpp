@@ -10,6 +10,7 @@
 #include "exchange/onnx/tensors.h"
 #include "iropt/diag/joint_spans.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/relax/walk.h"
 #include "iropt/support/identifier.h"
 
 namespace iropt::onnx {
@@ -100,6 +101,34 @@ void ExportContext::NameNode(std::span<NodeProto> nodes, Span span) {
     node_names_.insert(node.name);
     return;
   }
+}
+
+namespace {
+
+// The names of tensors that functions have as they were read.
+struct SourceNames : WalkHandler {
+  void OnConstant(const iropt::Constant& constant) {
+    if (const FileTensor* source = constant.data->source()) names.insert(source->name);
+  }
+  LookupSet<std::string_view> names;
+};
+
+}  // namespace
+
+std::string ExportContext::NameOf(const iropt::Constant& constant) {
+  if (const FileTensor* source = constant.data->source()) return source->name;
+  if (sources_ == nullptr || !constant.span().known()) return {};
+  const std::optional<NodePlace> place = PlaceAt(FirstPart(constant.span()), *sources_);
+  if (!place || place->op != kInitializer) return {};
+  if (!names_in_use_) {
+    SourceNames used;
+    for (const ModuleEntry& entry : module_.functions()) {
+      if (const auto* function = As<iropt::Function>(entry.func)) Walk(*function, used);
+    }
+    names_in_use_ = std::move(used.names);
+  }
+  // The tensor itself keeps its name.
+  return names_in_use_->contains(std::string_view(place->name)) ? place->name + "_folded" : place->name;
 }
 
 const TensorProto* ExportContext::FindInitializer(std::string_view name) const {

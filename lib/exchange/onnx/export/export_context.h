@@ -1,6 +1,7 @@
 // The state that the functions of one module share while they are exported.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,8 @@ class ExportContext {
   std::string_view Initializer(std::shared_ptr<const NDArray> array, std::string_view hint);
   // The initializer for a tensor without an array.
   std::string_view Initializer(TensorProto tensor, std::string_view hint);
+  // The name of the constant in the file that was read, or of the one that it is a form of; empty if there is none.
+  std::string NameOf(const iropt::Constant& constant);
   // A tensor of the elements of the array, which must have an element type of ONNX.
   TensorProto TensorOf(const NDArray& array);
 
@@ -71,6 +74,7 @@ class ExportContext {
   ExportedModel& result_;
   const SourceManager* sources_;
   NodeNotes notes_{sources_};
+  std::optional<LookupSet<std::string_view>> names_in_use_;  // of tensors that were read; computed on demand
   const NetworkMode mode_;
   DiagnosticEngine& diagnostics_;
   int64_t opset_ = 0;

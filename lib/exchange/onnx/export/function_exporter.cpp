@@ -159,7 +159,8 @@ std::optional<ExportedValue> FunctionExporter::ValueOfLeaf(const Expr* expr) {
     if (!found) return std::nullopt;
     return *found;
   }
-  if (const auto* constant = As<iropt::Constant>(expr)) return ExportedValue{{context_.Initializer(*constant->data)}};
+  if (const auto* constant = As<iropt::Constant>(expr))
+    return ExportedValue{{context_.Initializer(*constant->data, context_.NameOf(*constant))}};
   if (const auto* item = As<TupleGetItem>(expr)) {
     const std::optional<ExportedValue> tuple = ValueOfLeaf(item->tuple);
     const auto index = static_cast<size_t>(item->index);
@@ -320,8 +321,8 @@ bool FunctionExporter::ExportFused(const Var* var, const FusedNode& node) {
   const size_t first = graph_->nodes.size();
   Names inputs;
   for (const auto& input : node.inputs) {
-    if (const auto* made = std::get_if<std::shared_ptr<const NDArray>>(&input)) {
-      inputs.push_back(context_.Initializer(*made, ""));
+    if (const auto* made = std::get_if<MadeTensor>(&input)) {
+      inputs.push_back(context_.Initializer(made->array, made->form_of ? context_.NameOf(*made->form_of) : ""));
     } else {
       const Expr* expr = std::get<const Expr*>(input);
       inputs.push_back(expr ? NameOf(expr) : std::string_view());

@@ -18,11 +18,17 @@
 
 namespace iropt::onnx {
 
+// A constant made for a node, maybe as another form of a constant of the function.
+struct MadeTensor {
+  std::shared_ptr<const NDArray> array;
+  const iropt::Constant* form_of = nullptr;
+};
+
 // A node that stands for several calls.
 struct FusedNode {
   std::string_view op;
   // Expressions, or constants made for the node; null for one that is left out.
-  std::vector<std::variant<const Expr*, std::shared_ptr<const NDArray>>> inputs;
+  std::vector<std::variant<const Expr*, MadeTensor>> inputs;
   std::vector<AttributeProto> attributes = {};
   std::vector<Span> spans = {};  // of the calls, each once
 };

@@ -147,18 +147,21 @@ const Var* FunctionImporter::AddParameter(const ValueInfo& input, Scope& scope) 
 }
 
 bool FunctionImporter::AddInitializers(const GraphProto& graph, Scope& scope) {
-  const auto add = [&](std::string_view name, const Result<Array>& array) {
+  const auto add = [&](std::string_view name, const Result<Array>& array, Span span) {
     if (!array.ok()) {
       Report(array.error().message);
       return false;
     }
-    if (scope.Add(name, MakeConstant(*array, workspace_))) return true;
+    // Nothing else has seen the new constant.
+    auto* constant = const_cast<iropt::Constant*>(MakeConstant(*array, workspace_));
+    constant->set_span(span);
+    if (scope.Add(name, constant)) return true;
     Report(fmt::format("there are two values '{}'", name));
     return false;
   };
   for (const TensorProto& tensor : graph.initializers) {
     if (DataTypeOf(tensor.type)) {
-      if (!add(tensor.name, context_.tensors.Read(tensor))) return false;
+      if (!add(tensor.name, context_.tensors.Read(tensor), tensor.span)) return false;
       continue;
     }
     const Expr* opaque = OpaqueTensor(tensor, workspace_);
@@ -169,7 +172,7 @@ bool FunctionImporter::AddInitializers(const GraphProto& graph, Scope& scope) {
     scope.Add(tensor.name, opaque);
   }
   for (const SparseTensorProto& tensor : graph.sparse_initializers) {
-    if (!add(tensor.values.name, context_.tensors.Read(tensor))) return false;
+    if (!add(tensor.values.name, context_.tensors.Read(tensor), {})) return false;
   }
   return true;
 }

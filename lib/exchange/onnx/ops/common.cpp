@@ -44,7 +44,10 @@ const Expr* AlongAxis(OpImport& op, const Expr* x, int64_t axis, int rank) {
   std::vector<int64_t> dims(static_cast<size_t>(rank), 1);
   dims[static_cast<size_t>(axis)] = constant->data->num_elements();
   const auto array = constant->data->shared_from_this();
-  return op.Constant(NDArray::View(array->dtype(), dims, array->data(), array));
+  auto* view =
+      const_cast<Constant*>(To<Constant>(op.Constant(NDArray::View(array->dtype(), dims, array->data(), array))));
+  view->set_span(constant->span());
+  return view;
 }
 
 bool CheckNumbers(OpImport& op, std::string_view name, std::span<const int64_t> numbers, size_t count, int64_t least) {

@@ -45,7 +45,13 @@ const Expr* FoldConstants(OpId op, const Expr* a, const Expr* b, BlockBuilder& b
   const HostValue args[] = {HostValue{To<Constant>(a)->data->shared_from_this()},
                             HostValue{To<Constant>(b)->data->shared_from_this()}};
   const Result<HostValue> value = EvalOp(OpInfoOf(op), nullptr, args);
-  return value.ok() && value->tensor() ? MakeLiteral(*value, builder.workspace()) : nullptr;
+  if (!value.ok() || !value->tensor()) return nullptr;
+  auto* result = const_cast<Expr*>(MakeLiteral(*value, builder.workspace()));
+  // Of two tensors of equal size, formats have a name for the first one.
+  for (const Expr* operand : {a, b}) {
+    if (!result->span().known() && TypeEqual(operand->type, result->type)) result->set_span(operand->span());
+  }
+  return result;
 }
 
 // Constants of this size may be copied for a simpler form.

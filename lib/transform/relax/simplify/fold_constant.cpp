@@ -68,6 +68,7 @@ struct Fact {
   const Expr* literal = nullptr;  // of a constant, null until needed; of a shape
   const Type* type = nullptr;     // of a constant
   const Var* renamed = nullptr;   // null if the variable stays
+  Span place = {};                // where the constant that it is a form of comes from
 };
 
 constexpr Statistic kFoldedCalls("FoldConstant", "folded-calls", "calls that were replaced by their values");
@@ -127,13 +128,31 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   // The nodes of constants are made on demand: most constants are only operands of calls that are folded, too.
   const Expr* LiteralOf(const Var* var) {
     Fact& fact = facts_[fact_ids_[var->id] - 1];
-    if (!fact.literal) fact.literal = MakeTensor(std::get<Tensor>(fact.value.state), fact.type);
+    if (!fact.literal) fact.literal = MakeTensor(std::get<Tensor>(fact.value.state), fact.type, fact.place);
     return fact.literal;
   }
 
-  const Expr* MakeTensor(const Tensor& tensor, const Type* type) {
+  const Expr* MakeTensor(const Tensor& tensor, const Type* type, Span place = {}) {
     workspace().arena().Retain(tensor);
-    return workspace().New<Constant>(tensor.get(), type);
+    auto* constant = workspace().New<Constant>(tensor.get(), type);
+    constant->set_span(place);
+    return constant;
+  }
+
+  // Where the operand comes from that the result is another form of: a constant with as many elements, for which a
+  // format has a name. Unknown if there is none.
+  Span PlaceOfForm(const Expr* value, const Tensor& result) const {
+    const auto* call = As<Call>(value);
+    if (call == nullptr || result->num_elements() <= 1) return {};
+    for (const Expr* arg : call->args) {
+      const auto* constant = As<Constant>(arg);
+      const Fact* fact = constant == nullptr ? FactOf(arg) : nullptr;
+      const bool is_known = fact != nullptr && fact->kind == Fact::Kind::kConstant;
+      const NDArray* array = constant ? constant->data : is_known ? std::get<Tensor>(fact->value.state).get() : nullptr;
+      const Span place = constant ? constant->span() : is_known ? fact->place : Span();
+      if (array != nullptr && array->num_elements() == result->num_elements() && place.known()) return place;
+    }
+    return {};
   }
 
   // The value of an operand, if known.
@@ -288,7 +307,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     if (!IsPropagated(binding, *value)) return Rebind(binding, value);
     if (value->kind == NodeKind::kConstant) {
       const Tensor tensor = static_cast<const Constant*>(value)->data->shared_from_this();
-      RecordFact(binding.var, {Fact::Kind::kConstant, tensor, value, value->type, nullptr});
+      RecordFact(binding.var, {Fact::Kind::kConstant, tensor, value, value->type, nullptr, value->span()});
       return nullptr;
     }
     Fact fact;
@@ -316,7 +335,8 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
     const auto* tensor = std::get_if<Tensor>(&value.state);
     if (!tensor) return Bind(binding, MakeLiteral(value, workspace()));
     const Type* constant_type = ConstantType(**tensor, type);
-    RecordFact(binding.var, {Fact::Kind::kConstant, std::move(value), nullptr, constant_type, nullptr});
+    const Span place = PlaceOfForm(ValueOf(&binding), *tensor);
+    RecordFact(binding.var, {Fact::Kind::kConstant, std::move(value), nullptr, constant_type, nullptr, place});
     return nullptr;
   }
 

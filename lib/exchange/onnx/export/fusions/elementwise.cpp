@@ -140,7 +140,7 @@ Match MatchClippedRelu(Matcher& matcher, const Call& root) {
       node.attributes.push_back(FloatAttribute(name, limit));
     } else {
       const DataType dtype = As<TensorType>(root.args[0]->type)->dtype;
-      node.inputs.emplace_back(MakeScalarTensor(iropt::Scalar::Float(limit, dtype)));
+      node.inputs.emplace_back(MadeTensor{MakeScalarTensor(iropt::Scalar::Float(limit, dtype))});
     }
   }
   return node;
@@ -262,7 +262,7 @@ Match MatchPRelu(Matcher& matcher, const Call& root) {
   const int64_t count = slope->data->num_elements() == 1 ? 1 : channels->value;
   auto vector = PerChannel(*slope->data, data->ndim, count);
   if (vector == nullptr) return std::nullopt;
-  return FusedNode{.op = "PRelu", .inputs = {x, std::move(vector)}};
+  return FusedNode{.op = "PRelu", .inputs = {x, MadeTensor{std::move(vector), slope}}};
 }
 
 // ---- Reductions
@@ -279,7 +279,7 @@ Match ReductionNode(Matcher& matcher, const Call& reduction, std::string_view op
   } else {
     auto array = NDArray::Make(DataType::Int(64), {static_cast<int64_t>(axes.size())});
     std::ranges::copy(axes, array->MutableAs<int64_t>().begin());
-    node.inputs.emplace_back(std::shared_ptr<const NDArray>(std::move(array)));
+    node.inputs.emplace_back(MadeTensor{std::move(array)});
   }
   return node;
 }

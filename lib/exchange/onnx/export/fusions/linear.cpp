@@ -73,7 +73,7 @@ std::optional<FusedNode> MatchBias(Matcher& matcher, const Call& root, const Exp
     if (const auto* constant = matcher.ConstantOf(bias)) {
       auto vector = PerChannel(*constant->data, type->ndim, channels->value);
       if (vector == nullptr) return std::nullopt;
-      node->inputs.emplace_back(std::move(vector));
+      node->inputs.emplace_back(MadeTensor{std::move(vector), constant});
       return node;
     }
     const Expr* vector = VectorAlongChannels(matcher, bias, type->ndim);
@@ -122,7 +122,8 @@ std::optional<FusedNode> MatchScaleAndShift(Matcher& matcher, const Call& root) 
   FusedNode node{.op = "BatchNormalization", .inputs = {product->args[1 - factor]}};
   const auto means = Filled(*scales, 0);
   const auto variances = Filled(*scales, 1);
-  for (const auto& input : {std::move(scales), std::move(shifts), means, variances}) node.inputs.emplace_back(input);
+  const MadeTensor inputs[] = {{std::move(scales), scale}, {std::move(shifts), shift}, {means}, {variances}};
+  node.inputs.insert(node.inputs.end(), std::begin(inputs), std::end(inputs));
   node.attributes.push_back(FloatAttribute("epsilon", 0));
   if (matcher.opset() < 7) node.attributes.push_back(IntAttribute("is_test", 1));
   return node;
@@ -250,7 +251,7 @@ std::optional<FusedNode> MatchOneHot(Matcher& matcher, const Call& root) {
   auto depth = NDArray::Make(DataType::Int(64), {1});
   depth->MutableAs<int64_t>()[0] = attrs.depth();
   return FusedNode{.op = "OneHot",
-                   .inputs = {indices, std::shared_ptr<const NDArray>(std::move(depth)), std::move(values)},
+                   .inputs = {indices, MadeTensor{std::move(depth)}, MadeTensor{std::move(values)}},
                    .attributes = {IntAttribute("axis", attrs.axis())}};
 }
 
@@ -280,7 +281,7 @@ std::optional<FusedNode> MatchReverseCumsum(Matcher& matcher, const Call& root) 
   auto at = NDArray::Make(DataType::Int(64), {});
   at->MutableAs<int64_t>()[0] = axis;
   return FusedNode{.op = "CumSum",
-                   .inputs = {flip->args[0], std::shared_ptr<const NDArray>(std::move(at))},
+                   .inputs = {flip->args[0], MadeTensor{std::move(at)}},
                    .attributes = {IntAttribute("exclusive", attrs.exclusive() ? 1 : 0), IntAttribute("reverse", 1)}};
 }
 
@@ -343,8 +344,7 @@ std::optional<FusedNode> MatchCutPad(Matcher& matcher, const Call& slice) {
     numbers[axis] = front;
     numbers[rank + axis] = back;
   }
-  return FusedNode{.op = "Pad",
-                   .inputs = {pad->args[0], std::shared_ptr<const NDArray>(std::move(pads)), pad->args[1]}};
+  return FusedNode{.op = "Pad", .inputs = {pad->args[0], MadeTensor{std::move(pads)}, pad->args[1]}};
 }
 
 constexpr FusionRow kLinearFusions[] = {
