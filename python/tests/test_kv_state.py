@@ -105,6 +105,117 @@ def test_cache_in_pages(mode, newer):
     assert builtin("attention_kv_cache_empty", cache)
 
 
+def run_step(cache, vm, tokens):
+    """Runs a step of tokens of the sequence 0; the results."""
+    builtin("kv_state_begin_forward", cache, runtime.ShapeTuple([0]), runtime.ShapeTuple([len(tokens)]))
+    result, _ = vm["forward"](runtime.array(tokens[None]), cache)
+    builtin("kv_state_end_forward", cache)
+    return result.numpy()[0]
+
+
+def test_sequences_with_a_sliding_window():
+    vm = machine(kv_cache.RopeMode.NORMAL)
+    cache = vm["create"](*(runtime.ShapeTuple([size]) for size in (2, 16, 8, 4, 1)))
+    data = np.random.RandomState(0).randn(12, H_Q + 2 * H_KV, D).astype("float32")
+    builtin("kv_state_add_sequence", cache, 0)
+    builtin("attention_kv_cache_enable_sliding_window_for_seq", cache, 0, 6, 2)
+    np.testing.assert_allclose(run_step(cache, vm, data[:5]), attention(data[:5], range(5), 5), rtol=1e-4, atol=1e-5)
+    kept = list(range(5))
+    for token in range(5, 11):
+        # The first two stay, and positions are those in the window.
+        kept = (kept if len(kept) < 6 else kept[:2] + kept[3:]) + [token]
+        found = run_step(cache, vm, data[token:token + 1])
+        np.testing.assert_allclose(found, attention(data[kept], range(len(kept)), 1), rtol=1e-4, atol=1e-5)
+        assert builtin("attention_kv_cache_get_total_sequence_length", cache) == len(kept)
+    assert kept == [0, 1, 7, 8, 9, 10]
+    # More tokens than the window has room for see each other, and those that have stayed.
+    run_step(cache, vm, data[:8])
+    assert builtin("attention_kv_cache_get_total_sequence_length", cache) == 6
+    with pytest.raises(ValueError, match="twice"):
+        builtin("attention_kv_cache_enable_sliding_window_for_seq", cache, 0, 6, 2)
+    with pytest.raises(ValueError, match="2 first tokens at most"):
+        builtin("kv_state_fork_sequence", cache, 0, 1, 3)
+    builtin("kv_state_fork_sequence", cache, 0, 1, 2)
+    with pytest.raises(ValueError, match="a chain, not a tree"):
+        builtin("kv_state_begin_forward", cache, runtime.ShapeTuple([0]), runtime.ShapeTuple([1]), runtime.ShapeTuple([-1]))
+    with pytest.raises(ValueError, match="window of 2 tokens cannot begin with 2"):
+        builtin("attention_kv_cache_enable_sliding_window_for_seq", cache, 1, 2, 2)
+    plain = vm["create"](*(runtime.ShapeTuple([size]) for size in (2, 16, 8, 4, 0)))
+    builtin("kv_state_add_sequence", plain, 0)
+    with pytest.raises(ValueError, match="does not support sliding window"):
+        builtin("attention_kv_cache_enable_sliding_window_for_seq", plain, 0, 6, 2)
+
+
+def test_layers_with_a_sliding_window():
+    vm = machine(kv_cache.RopeMode.NORMAL, attn_kind="mha_sliding", layer_sliding_window_size=3)
+    cache = vm["create"](*(runtime.ShapeTuple([size]) for size in (2, 64, 32, 4, 0)))
+    data = np.random.RandomState(0).randn(8, H_Q + 2 * H_KV, D).astype("float32")
+    builtin("kv_state_add_sequence", cache, 0)
+    seen = np.tril(np.ones((8, 8), bool)) & ~np.tril(np.ones((8, 8), bool), -3)
+    np.testing.assert_allclose(run_step(cache, vm, data[:5]), attention(data[:5], range(5), 5, seen[:5, :5]), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(run_step(cache, vm, data[5:]), attention(data, range(8), 3, seen), rtol=1e-4, atol=1e-5)
+    assert builtin("attention_kv_cache_get_total_sequence_length", cache) == 8
+
+
+def test_latent_keys_and_values():
+    """As in DeepSeek's models: keys of 8 numbers for all heads, of which the first 6 are the values, too."""
+    heads, size, latent = 4, 8, 6
+
+    class Model(nn.Module):
+        def prefill(self, q: nn.Tensor, kv: nn.Tensor, full_q: nn.Tensor, k: nn.Tensor, v: nn.Tensor, cache: kv_cache.PagedKVCache):
+            cache = cache.append_mla_kv(0, kv)
+            own, own_lse = cache.self_attention(0, full_q, k, v, 0.5)
+            old, old_lse = cache.cross_attention(0, q, latent, 0.5)
+            both = cache.merge_attn_output_inplace(own, own_lse, old, old_lse)
+            return both[0], cache
+
+        def decode(self, q: nn.Tensor, kv: nn.Tensor, cache: kv_cache.PagedKVCache):
+            cache = cache.append_mla_kv(0, kv)
+            return cache.cross_attention(0, q, latent, 0.5)[0], cache
+
+        def create(self, batch, total, chunk, page, window):
+            return kv_cache.TIRPagedKVCache(
+                max_batch_size=batch, max_total_seq_len=total, prefill_chunk_size=chunk, page_size=page,
+                support_sliding_window=window, layer_partition=relax.ShapeExpr([0, 1]), num_hidden_layers=1,
+                num_attention_heads=heads, num_key_value_heads=1, rope_mode=kv_cache.RopeMode.NONE, rope_scale=1, rope_theta=THETA,
+                rope_scaling={}, rope_ext_factors=relax.PrimValue(0), rotary_dim=size, dtype="float32", target=None,
+                attn_kind="mla", qk_head_dim=size, v_head_dim=latent)
+
+    def tensor(*shape):
+        return nn.spec.Tensor([1, "n", *shape], "float32")
+
+    spec = {"prefill": {"q": tensor(heads, size), "kv": tensor(1, size), "full_q": tensor(heads, size), "k": tensor(heads, size),
+                        "v": tensor(heads, latent), "cache": nn.spec.Object(kv_cache.PagedKVCache), "$": {"effect_mode": "none"}},
+            "decode": {"q": tensor(heads, size), "kv": tensor(1, size), "cache": nn.spec.Object(kv_cache.PagedKVCache),
+                       "$": {"effect_mode": "none"}},
+            "create": {name: int for name in ("batch", "total", "chunk", "page", "window")} | {"$": {"effect_mode": "none"}}}
+    vm = relax.VirtualMachine(relax.build(Model().export_tvm(spec)[0], "llvm"), runtime.cpu())
+    cache = vm["create"](*(runtime.ShapeTuple([length]) for length in (2, 64, 32, 4, 0)))
+    random = np.random.RandomState(0)
+    q, kv = random.randn(9, heads, size).astype("float32"), random.randn(9, 1, size).astype("float32")
+    keys = np.repeat(kv, heads, 1)
+
+    def expected(begin, end):
+        scores = np.einsum("qhd,khd->hqk", q[begin:end], keys[:end]) * 0.5
+        seen = np.tril(np.ones((end, end), bool))[begin:]
+        weights = np.exp(np.where(seen, scores, -np.inf))
+        return np.einsum("hqk,khd->qhd", weights / weights.sum(-1, keepdims=True), keys[:end, :, :latent])
+
+    def step(name, begin, end, *more):
+        builtin("kv_state_begin_forward", cache, runtime.ShapeTuple([0]), runtime.ShapeTuple([end - begin]))
+        rows = [runtime.array(np.ascontiguousarray(part[None, begin:end])) for part in (q, kv, *more)]
+        result, same = vm[name](*rows, cache)
+        builtin("kv_state_end_forward", cache)
+        assert same is cache
+        np.testing.assert_allclose(result.numpy()[0], expected(begin, end), rtol=1e-4, atol=1e-5)
+
+    builtin("kv_state_add_sequence", cache, 0)
+    step("prefill", 0, 4, q, keys, keys[..., :latent])
+    step("decode", 4, 5)
+    step("prefill", 5, 8, q, keys, keys[..., :latent])
+    step("decode", 8, 9)
+
+
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 16}
 LONGROPE = {"rope_type": "longrope", "max_position_embeddings": 16, "original_max_position_embeddings": 16}

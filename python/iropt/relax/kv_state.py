@@ -1,7 +1,7 @@
 """What models ask the virtual machine to keep between calls: caches of keys and values, as packed functions in NumPy.
 
 Attention is computed here, over the sequences that are in the cache, not by the kernels that a model brings for pages; only its
-rotation of positions is. Sliding windows and latent keys (MLA) are not there.
+rotation of positions is. Sequences and layers may have sliding windows, layers latent keys and values (MLA).
 """
 import itertools
 
@@ -29,6 +29,7 @@ def _numpy():
 # ---- Caches in pages, for batches of sequences
 
 _NONE, _NORMAL, _INLINE = range(3)  # RopeMode
+_MHA, _MLA, _MHA_SLIDING = 0, 1, 3  # AttnKind
 
 
 class _Sequence:
@@ -36,6 +37,7 @@ class _Sequence:
 
     def __init__(self, num_layers):
         self.length, self.layers = 0, [None] * num_layers
+        self.window, self.sinks = None, 0
 
     def append(self, layer, keys, values):
         """Adds keys and values of a layer; returns all of them."""
@@ -49,6 +51,12 @@ class _Sequence:
         """Keeps the tokens at the places alone."""
         self.layers = [layer and (layer[0][places], layer[1][places]) for layer in self.layers]
         self.length = len(places)
+
+    def make_room(self, count):
+        """Forgets the oldest tokens behind the sinks, so that `count` more fit into the window."""
+        slide = 0 if self.window is None else self.length + count - self.window
+        if slide > 0:
+            self.keep([*range(min(self.sinks, self.length)), *range(self.sinks + slide, self.length)])
 
     def fork(self, length):
         """A sequence that begins with the first tokens of this one."""
@@ -87,11 +95,14 @@ class _Step:
 class PagedKVCache:
     """A cache that a model has created. Pages only count: the tokens of a sequence are in one array for each layer."""
 
-    def __init__(self, config, num_layers, heads, rope_mode, score_scale, rotate):
-        self.max_batch_size, self.max_total_length, _, self.page_size = config[:4]
+    def __init__(self, config, num_layers, heads, rope_mode, score_scale, rotate, kinds=None):
+        self.max_batch_size, self.max_total_length, _, self.page_size, self.has_windows = config[:5]
         self.num_layers, self.score_scale = num_layers, score_scale
         self.num_queries, self.num_keys, self.size = heads
-        self.rope_mode = rope_mode
+        # Positions in a window change, so keys are kept as they are.
+        self.rope_mode = _INLINE if self.has_windows and rope_mode == _NORMAL else rope_mode
+        self.kinds = list(kinds or [_MHA] * num_layers)
+        self.window_of_layers = config[5] if len(config) > 5 else 1024
         self._rotate = rotate
         self.sequences, self.steps = {}, []
 
@@ -108,17 +119,20 @@ class PagedKVCache:
 
     def begin(self, seq_ids, lengths, parents):
         """Begins a step, which adds tokens to sequences."""
-        steps, first = [], 0
-        for seq_id, length in zip(seq_ids, lengths, strict=True):
-            sequence = self.sequence(seq_id)
-            own = list(range(-1, length - 1)) if parents is None else list(parents[first:first + length])
-            steps.append(_Step(sequence, sequence.length, length, own))
-            first += length
-        pages = sum(self._pages(step.begin + step.length) - self._pages(step.begin) for step in steps)
-        if pages > self.num_free_pages():
+        sequences = [self.sequence(seq_id) for seq_id in seq_ids]
+        if parents is not None and any(sequence.window for sequence in sequences):
+            raise ValueError("the tokens of a sequence with a sliding window are a chain, not a tree")
+        ends = [sequence.length + length if sequence.window is None else min(sequence.length + length, sequence.window)
+                for sequence, length in zip(sequences, lengths, strict=True)]
+        if sum(map(self._pages, ends)) - sum(self._pages(sequence.length) for sequence in sequences) > self.num_free_pages():
             raise ValueError("the KV cache is full: no free page is left")
-        self.steps = steps
-        for step in steps:
+        self.steps, first = [], 0
+        for sequence, length in zip(sequences, lengths):
+            sequence.make_room(length)
+            own = list(range(-1, length - 1)) if parents is None else list(parents[first:first + length])
+            self.steps.append(_Step(sequence, sequence.length, length, own))
+            first += length
+        for step in self.steps:
             step.sequence.length += step.length
 
     def positions(self):
@@ -136,21 +150,31 @@ class PagedKVCache:
         self._rotate(qkv, array(positions), *tensors)
         return [_numpy().asarray(tensor) for tensor in tensors]
 
+    def parts(self):
+        """The sequences of the step, with the rows of tensors that they have."""
+        first = 0
+        for step in self.steps:
+            yield step, slice(first, first + step.length)
+            first += step.length
+
     def attention(self, layer, scale, qkv, output):
         """Stores the keys and values of the tokens of the step, and writes what attention gives for their queries."""
-        np = _numpy()
-        results, first = [], 0
         queries, keys, values = self.split(qkv)
-        for step in self.steps:
-            own = slice(first, first + step.length)
-            all_keys, all_values = step.sequence.append(layer, keys[own], values[own])
-            turned = queries[own], all_keys
+        stored = [step.sequence.append(layer, keys[own], values[own]) for step, own in self.parts()]
+        self.write_attention(layer, scale, queries, stored, output)
+
+    def write_attention(self, layer, scale, queries, stored, output):
+        """Writes what attention over the keys and values of each sequence gives, of which the last are those of the queries."""
+        results = []
+        for (step, own), (keys, values) in zip(self.parts(), stored):
+            turned, places = (queries[own], keys), [*range(step.begin), *step.positions()]
             if self.rope_mode == _INLINE:
-                turned = self._turn(*turned, [*range(step.begin), *step.positions()])
-            floats = [part.astype("float32") for part in (*turned, all_values)]
-            results.append(_attention(*floats, scale * self.score_scale, step.mask()))
-            first = own.stop
-        output.copyfrom(np.concatenate(results).reshape(output.shape))
+                turned = self._turn(*turned, places)
+            mask = step.mask()
+            if self.kinds[layer] == _MHA_SLIDING:
+                mask = mask & (_numpy().subtract.outer(step.positions(), places) < self.window_of_layers)
+            results.append(_attention(*turned, values, scale * self.score_scale, mask)[0])
+        _write(output, results)
 
     def _turn(self, queries, keys, places):
         """The queries, which belong to the last keys, and the keys, rotated."""
@@ -162,13 +186,24 @@ class PagedKVCache:
 
 
 def _attention(queries, keys, values, scale, mask):
-    """softmax(queries keys^T scale) values, for (tokens, heads, size); several heads of queries share one of keys."""
+    """softmax(queries keys^T scale) values, for (tokens, heads, size); several heads of queries share one of keys.
+
+    Returns the results, 0 for a query that sees no key, and the binary logarithms of the sums of weights, (tokens, heads).
+    """
     np = _numpy()
+    queries, keys, values = (part.astype("float32") for part in (queries, keys, values))
     group = queries.shape[1] // keys.shape[1]
     keys, values = np.repeat(keys, group, axis=1), np.repeat(values, group, axis=1)
     scores = np.where(mask, np.einsum("qhd,khd->hqk", queries, keys) * scale, -np.inf)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.einsum("hqk,khd->qhd", weights / weights.sum(axis=-1, keepdims=True), values)
+    most = scores.max(axis=-1, keepdims=True, initial=np.finfo("float32").min)
+    weights = np.exp(scores - most)
+    sums = weights.sum(axis=-1, keepdims=True)
+    logarithms = np.where(sums == 0, -np.inf, np.log2(np.maximum(sums, 1)) + np.where(sums == 0, 0, most) * np.log2(np.e))[..., 0].T
+    return np.einsum("hqk,khd->qhd", weights / np.where(sums == 0, 1, sums), values), logarithms
+
+
+def _write(output, parts):
+    output.copyfrom(_numpy().concatenate(parts).reshape(output.shape))
 
 
 def _functions(args):
@@ -198,11 +233,13 @@ def _create_paged(*args):
     if not isinstance(args[6], tuple):
         return _create(args, 13)
     config, partition, queries, keys, size, value_size, kinds, _, mode, _, _, factors = args[:12]
-    if size != value_size or any(kinds):
-        raise NotImplementedError("caches of latent keys (MLA) and of layers with sliding windows are not a part of iropt")
+    if size != value_size and _MHA in kinds:
+        raise NotImplementedError("keys and values of different sizes are not a part of iropt")
+    if config[4] and _MLA in kinds:
+        raise ValueError("latent keys and values (MLA) have no sliding windows")
     # Plain functions store keys and values, and latent ones; then comes the rotation.
     rotate = _rotation(next(item for item in _functions(args) if "append" not in item.name), factors)
-    return PagedKVCache(config, partition[-1] - partition[0], (queries, keys, size), mode, 1.0, rotate)
+    return PagedKVCache(config, partition[-1] - partition[0], (queries, keys, size), mode, 1.0, rotate, kinds)
 
 
 @_packed("kv_state_clear")
@@ -230,6 +267,8 @@ def _fork_sequence(state, parent, child, position=-1):
     if child in state.sequences:
         raise ValueError(f"The child sequence \"{child}\" is already in the KV cache.")
     sequence = state.sequence(parent)
+    if sequence.window is not None and not 0 <= position <= sequence.sinks:
+        raise ValueError(f"the sequence {parent} has a sliding window, so others can begin with its {sequence.sinks} first tokens at most")
     if not -1 <= position <= sequence.length:
         raise ValueError(f"the sequence {parent} has {sequence.length} tokens, not {position} to begin the sequence {child} with")
     state.sequences[child] = sequence.fork(sequence.length if position < 0 else position)
@@ -250,12 +289,86 @@ def _begin_forward(state, seq_ids, lengths, parents=None):
 
 @_packed("kv_state_end_forward")
 def _end_forward(state):
-    del state
+    for step in state.steps:
+        step.sequence.make_room(0)
 
 
 @_packed("attention_kv_cache_attention_with_fused_qkv")
 def _attention_with_fused_qkv(cache, layer, scale, qkv, output):
     cache.attention(layer, scale, qkv, output)
+
+
+@_packed("attention_kv_cache_enable_sliding_window_for_seq")
+def _enable_window(cache, seq_id, size, sinks):
+    sequence = cache.sequence(seq_id)
+    has_sliding_layers = _MHA_SLIDING in cache.kinds
+    if not cache.has_windows and not has_sliding_layers:
+        raise ValueError("The KV cache does not support sliding window.")
+    if not 0 <= sinks < size:
+        raise ValueError(f"a sliding window of {size} tokens cannot begin with {sinks} that stay")
+    if sequence.window is not None:
+        raise ValueError("A sequence cannot be enabled twice for sliding window.")
+    # Layers with windows of their own forget nothing.
+    if not has_sliding_layers:
+        sequence.window, sequence.sinks = size, sinks
+
+
+@_packed("attention_kv_cache_append_mla_kv")
+def _append_latent(cache, layer, rows):
+    rows = _numpy().asarray(rows)
+    for step, own in cache.parts():
+        step.sequence.append(layer, rows[own], rows[own, :0])
+    return cache
+
+
+@_packed("attention_kv_cache_self_attention")
+def _self_attention(cache, layer, scale, queries, keys, values, output, logarithms):
+    del layer
+    queries, keys, values = (_numpy().asarray(part) for part in (queries, keys, values))
+    results = [_attention(queries[own], keys[own], values[own], scale, step.mask()[:, step.begin:]) for step, own in cache.parts()]
+    for tensor, parts in zip((output, logarithms), zip(*results)):
+        _write(tensor, parts)
+
+
+@_packed("attention_kv_cache_cross_attention")
+def _cross_attention(cache, layer, scale, queries, output, logarithms):
+    queries, results = _numpy().asarray(queries), []
+    # A step of one token for each sequence has stored it, and sees it; others see what was there before them.
+    is_decode = cache.kinds[layer] == _MLA and all(step.length == 1 for step in cache.steps)
+    for step, own in cache.parts():
+        keys, values = (part[:step.begin + is_decode] for part in step.sequence.layers[layer])
+        if cache.kinds[layer] == _MLA:
+            keys = keys[:, None, :]
+            values = keys[..., :output.shape[-1]]
+        results.append(_attention(queries[own], keys, values, scale, True))
+    for tensor, parts in zip((output, logarithms), zip(*results)):
+        _write(tensor, parts)
+
+
+@_packed("attention_kv_cache_attention_with_shared_kv")
+def _shared_attention(cache, layer, scale, queries, keys, values, output):
+    np = _numpy()
+    queries, keys, values = (np.asarray(part) for part in (queries, keys, values))
+    stored = []
+    for step, own in cache.parts():
+        old = step.sequence.layers[layer]
+        stored.append([part[own] if before is None else np.concatenate([before[:step.begin], part[own]])
+                       for before, part in zip(old or (None, None), (keys, values))])
+    cache.write_attention(layer, scale, queries, stored, output)
+
+
+@_packed("attention_kv_cache_merge_attn_output_inplace")
+def _merge(cache, output, logarithms, other, other_logarithms):
+    del cache
+    np = _numpy()
+    both = np.stack([np.asarray(logarithms), np.asarray(other_logarithms)])
+    weights = np.exp2(both - np.maximum(both.max(axis=0), np.finfo("float32").min))
+    sums = weights.sum(axis=0)
+    parts = np.stack([np.asarray(output), np.asarray(other)]) * (weights / np.where(sums == 0, 1, sums))[..., None]
+    output.copyfrom(parts.sum(axis=0).astype(output.dtype))
+    with np.errstate(divide="ignore"):
+        logarithms.copyfrom((np.log2(sums) + both.max(axis=0)).astype(logarithms.dtype))
+    return output, logarithms
 
 
 @_packed("attention_kv_cache_commit_accepted_token_tree_nodes")

@@ -430,19 +430,22 @@ class _Attributes:
     def find(self):
         """All, which are looked for again only where attributes have changed."""
         if self._found is None or self._have_changed():
-            self._found, self._seen = [], []
+            self._found, self._seen, self._before = [], [], []
             self._add(self._root, self._prefix)
         return self._found
 
     def _have_changed(self):
         try:
-            return any(_container(module) != before for module, before in self._seen)
+            return self._seen != self._before
         except Exception:  # pylint: disable=broad-except
             # Values of classes that cannot be compared, such as arrays, were replaced.
             return True
 
     def _add(self, root, prefix):
-        self._seen.append((root, _container(root).copy()))
+        container, own = _container(root), vars(root)
+        seen = [own] if container is own else [own, container]
+        self._seen += seen
+        self._before += [items.copy() for items in seen]
         for name, item in _children(root):
             if not isinstance(item, self._followed):
                 continue

@@ -178,8 +178,6 @@ class _CreatedCache(PagedKVCache):
             ]
         else:
             kinds = [attn_kind] * num_hidden_layers if isinstance(attn_kind, str) else attn_kind
-            if "mla" in kinds:
-                raise NotImplementedError("caches of latent keys and values (MLA) are not a part of iropt")
             function = FlashInferPagedKVCache._function
             args = [
                 ShapeExpr([*sizes, layer_sliding_window_size]), layer_partition,
