@@ -57,7 +57,7 @@ _ALIASES = {
     "iropt.relax.exec_builder": ["relax.exec_builder"],
     "iropt.relax.tuning_api": ["relax.transform.tuning_api"],
     "iropt.relax.utils": ["relax.utils"],
-    "iropt.relax.vm_build": ["relax.vm", "relax.vm_build", "relax.pipeline"],
+    "iropt.relax.vm_build": ["relax.vm", "relax.vm_build", "relax.pipeline", "runtime.relax_vm", "runtime.vm"],
     "iropt.relax.legalizing": ["relax.transform.legalize_ops.common"],
     "iropt.executable": ["runtime.module", "driver", "driver.build_module"],
     "iropt.contrib": ["contrib.utils", "support.utils"],

@@ -151,3 +151,11 @@ def test_machines_have_no_devices():
     from iropt.testing import env
 
     assert not env.has_cuda() and not env.has_cuda_compute(9) and not env.has_multi_gpu(count=2)
+
+
+def test_expressions_of_any_level():
+    """`Expr` of newer versions: isinstance, where older ones have PrimExpr and RelaxExpr."""
+    assert tir.Expr is ir.Expr
+    assert isinstance(tir.IntImm("int64", 1), ir.Expr)
+    assert isinstance(relax.Var("x"), ir.Expr) and isinstance(ir.GlobalVar("f"), ir.Expr)
+    assert not isinstance(ir.PrimType("int64"), ir.Expr) and not isinstance(1, ir.Expr)

@@ -1,4 +1,5 @@
 """Scalar expressions."""
+import abc
 import functools
 import re
 
@@ -170,6 +171,10 @@ class NotEqualOp(EqualOp):
     _same = False
 
 
+class Expr(metaclass=abc.ABCMeta):
+    """An expression of any level, as newer versions call it: scalar expressions, and those of Relax."""
+
+
 class PrimExpr(_Operators, Object):
     """A scalar expression."""
 
@@ -179,6 +184,9 @@ class PrimExpr(_Operators, Object):
     def ty(self):
         """The type: PrimType, or PointerType of a variable that points to memory."""
         return getattr(self, "type_annotation", None) or _object().PrimType(self.dtype)
+
+
+Expr.register(PrimExpr)
 
 
 class Stmt(Object):
