@@ -118,6 +118,9 @@ for i in range(4):
   const LoopArg args[] = {LoopArg::Tensor(&a), LoopArg::Tensor(&o)};
   REQUIRE((*function)->Call(args).ok());
   CHECK(std::vector<int32_t>(out.begin(), out.begin() + 4) == std::vector<int32_t>{1, 4, 7, 10});
+  const int64_t far[] = {INT64_MAX};
+  a.strides = far;
+  CHECK((*function)->Call(args).error().message == "main: the strides of the argument for buffer 'A' are out of range");
   o.strides = stride;
   const Status refused = (*function)->Call(args);
   REQUIRE_FALSE(refused.ok());

@@ -1,4 +1,4 @@
-// Indices within sizes that are not numbers: what is proved needs no checks, and what is not in range still fails.
+// Indices within symbolic sizes: what is proved needs no checks, and what is not in range still fails.
 #include "codegen_test_util.h"
 
 namespace iropt::codegen {
@@ -129,6 +129,23 @@ for i in range(n):
     view[n * 65536 * 65536 * 4 + i * 2] = 1)");
   CHECK(CountChecks(narrow) > 0);
   CheckFails(narrow, {{"n", 4}});
+}
+
+TEST_CASE("sizes whose product is out of range are refused, even without elements", "[codegen]") {
+  const Module module = Parse(Func("a: T.handle", R"(m = T.int64()
+n = T.int64()
+A = T.match_buffer(a, (m, n), "int32")
+for i in range(m):
+    A[i, 0] = 1)"));
+  const auto function = SharedCompiler().Compile(module, *GlobalVar::Get("main"));
+  REQUIRE(function.ok());
+  const int64_t shape[] = {0, int64_t{1} << 62};
+  int32_t data = 0;
+  LoopTensor a{.data = &data, .ndim = 2, .code = 0, .bits = 32, .shape = shape};
+  const LoopArg args[] = {LoopArg::Tensor(&a)};
+  const Status status = (*function)->Call(args);
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().message == "main: 4611686018427387904 elements of a dimension of buffer 'A' are out of range");
 }
 
 TEST_CASE("random indices of unknown sizes fail where they are out of range", "[codegen]") {
