@@ -73,9 +73,7 @@ void IndexRanges::Bind(const tir::Var* var, IntRange range, const PrimExpr* end)
   vars_[var] = {.range = range, .end = end && IsStable(end) ? end : nullptr, .order = ++num_bindings_};
 }
 
-void IndexRanges::BindSize(const tir::Var* var, int64_t max) {
-  vars_[var] = {.range = IntRange{0, max}.Intersect(Of(var))};
-}
+void IndexRanges::BindSize(const tir::Var* var, IntRange range) { vars_[var] = {.range = range.Intersect(Of(var))}; }
 
 void IndexRanges::BindValue(const tir::Var* var, const PrimExpr* value) {
   Known known{.range = Of(value).Intersect(IntRange::Of(var->dtype)),

@@ -39,8 +39,9 @@ class IndexRanges {
   void Bind(const tir::Var* var, IntRange range, const PrimExpr* end = nullptr);
   // States that the variable has the value of the expression.
   void BindValue(const tir::Var* var, const PrimExpr* value);
-  // States that the variable is a size of a parameter, from 0 to `max`.
-  void BindSize(const tir::Var* var, int64_t max);
+  // States that the variable of a function, which sizes of parameters depend on, is in the range, and in those that
+  // were stated before.
+  void BindSize(const tir::Var* var, IntRange range);
 
   struct LoopExtent {
     const PrimExpr* extent;

@@ -131,7 +131,7 @@ class ModuleEmitter final : public FunctionTable {
       llvm::Argument* arg = function->getArg(next++);
       if (!param.is_pointer()) {
         exprs.scope().Bind(param.var, arg);
-        exprs.ranges().Bind(param.var, IntRange::Of(param.var->dtype));
+        exprs.ranges().BindSize(param.var, IntRange::Of(param.var->dtype));
         continue;
       }
       const TypedValue pointer{.value = arg,
@@ -178,18 +178,22 @@ class ModuleEmitter final : public FunctionTable {
       if (const auto* extent = As<tir::IntImm>(dim); extent && extent->value > 0) most /= extent->value;
     }
     for (const PrimExpr* dim : buffer.shape) {
-      const auto* var = As<tir::Var>(dim);
-      if (!var) continue;
+      // A size is a variable, or one and a number: past + 1.
+      const auto* sum = As<tir::Add>(dim);
+      const auto* more = sum ? As<tir::IntImm>(sum->b) : nullptr;
+      const auto* var = As<tir::Var>(more ? sum->a : dim);
+      const int64_t number = more ? more->value : 0;
+      if (!var || number < 0 || number > INT32_MAX) continue;
       const auto uses = std::ranges::count(buffer.shape, dim);
       // A bit more than the root, which is checked.
       const auto root = static_cast<int64_t>(std::pow(static_cast<double>(most), 1.0 / static_cast<double>(uses))) + 1;
       const int64_t max = std::min({root, most, IntRange::Of(var->dtype).max});
-      if (exprs.ranges().Of(var).max <= max && exprs.ranges().Of(var).min >= 0) continue;
-      exprs.ranges().BindSize(var, max);
-      if (max < IntRange::Of(var->dtype).max)
-        frame.FailIf(frame.b().CreateICmpUGT(exprs.EmitInt(var), frame.Int64(max)),
-                     fmt::format("{{}} elements of a dimension of buffer '{}' are out of range", buffer.name),
-                     exprs.EmitInt(var));
+      const IntRange range{-number, max - number};
+      if (exprs.ranges().Of(var).IsWithin(range)) continue;
+      exprs.ranges().BindSize(var, range);
+      frame.FailIf(frame.b().CreateICmpUGT(exprs.EmitInt(dim), frame.Int64(max)),
+                   fmt::format("{{}} elements of a dimension of buffer '{}' are out of range", buffer.name),
+                   exprs.EmitInt(dim));
     }
   }
 

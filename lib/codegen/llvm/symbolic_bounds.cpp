@@ -86,10 +86,16 @@ std::optional<SymbolicBounds::Terms> SymbolicBounds::Expand(const PrimExpr* expr
 std::optional<SymbolicBounds::Terms> SymbolicBounds::ExpandVar(const tir::Var* var) {
   const IndexRanges::Known* known = ranges_.Find(var);
   if (known && known->value && known->value->dtype == var->dtype) return Expand(known->value);
-  return AtomOf({.expr = var,
-                 .range = ranges_.Of(var),
-                 .end = known ? known->end : nullptr,
-                 .order = known ? known->order : UINT32_MAX});
+  Atom atom{.expr = var,
+            .range = ranges_.Of(var),
+            .end = known ? known->end : nullptr,
+            .order = known ? known->order : UINT32_MAX};
+  const int64_t least = atom.range.min;
+  if (atom.order != 0 || least < -INT32_MAX || least > INT32_MAX || atom.range.max > kMostFactor)
+    return AtomOf(std::move(atom));
+  // The atom of a size is how much more it is than at least.
+  atom.range = {0, atom.range.max - least};
+  return Sum(AtomOf(std::move(atom)), Constant(least));
 }
 
 std::optional<SymbolicBounds::Terms> SymbolicBounds::ExpandBinary(const tir::BinaryExpr& expr) {
@@ -185,26 +191,6 @@ bool SymbolicBounds::IsNonNegative(Terms terms) {
     }
     if (!next) break;
     if (!EliminateAtom(terms, *next)) return false;
-  }
-  // Sizes are at least their lower bounds.
-  for (uint32_t atom = 0; atom < atoms_.size(); ++atom) {
-    const int64_t least = atoms_[atom].range.min;
-    if (least <= 0 || least > INT32_MAX) continue;
-    Terms moved;
-    for (const auto& [monomial, coefficient] : terms) {
-      Terms factors = Constant(coefficient);
-      for (const uint32_t part : monomial) {
-        Terms factor{{{part}, 1}};
-        if (part == atom) factor[{}] = least;
-        auto product = Product(factors, factor);
-        if (!product) return false;
-        factors = *std::move(product);
-      }
-      auto sum = Sum(std::move(moved), factors);
-      if (!sum) return false;
-      moved = *std::move(sum);
-    }
-    terms = std::move(moved);
   }
   return HasOneSign(terms, false);
 }

@@ -36,7 +36,7 @@ class SymbolicBounds {
 
   // What is not a sum or product: a variable, a quotient, or another expression.
   struct Atom {
-    const PrimExpr* expr;           // null for a quotient
+    const PrimExpr* expr;           // null for a quotient; for a size, it is what is more than the least value
     IntRange range;                 // of its values
     const PrimExpr* end = nullptr;  // it is less than that
     Terms dividend = {};            // of a quotient, rounded down

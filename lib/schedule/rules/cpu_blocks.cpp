@@ -204,6 +204,42 @@ void CutLoop(RuleSchedule& sch, const tir::Block& block, const AxisInfo& axis, c
   sch.LoopPartition({loop, parts});
 }
 
+// The axis of a copy along which an operand lies in memory, where that is not the last one, as in transpositions.
+std::optional<size_t> TransposedAxis(const tir::Block& block, const BlockInfo& info) {
+  const auto* store = As<tir::BufferStore>(block.body);
+  const auto* load = store ? As<tir::BufferLoad>(store->value) : nullptr;
+  const tir::Var* last = info.axes.back().var;
+  if (!load || block.init || load->indices.empty() || store->indices.empty() || store->indices.back() != last)
+    return std::nullopt;
+  const auto operand = OperandOf(*load, last);
+  if (!operand || operand->form != Operand::Form::kStrided) return std::nullopt;
+  const auto axis = std::ranges::find(info.axes, load->indices.back(), &AxisInfo::var);
+  return axis == info.axes.end() ? std::nullopt : std::optional(static_cast<size_t>(axis - info.axes.begin()));
+}
+
+// Copies square tiles, so that what a cache loads is used while it is there. Returns whether the extents allow it.
+bool ScheduleTransposition(RuleSchedule& sch, const BlockInfo& info, size_t row, int64_t full_lanes) {
+  const auto columns = ConstExtent(info.axes.back().extent), rows = ConstExtent(info.axes[row].extent);
+  const int64_t lanes = columns ? LanesFor(*columns, full_lanes) : full_lanes;
+  const int64_t tile_rows = rows ? LanesFor(*rows, full_lanes) : 1;
+  if (std::min(lanes, tile_rows) < kFewestLanes) return false;
+  const Names loops = sch.GetLoops(info.block, info.axes.size());
+  const Names row_parts = sch.Split({loops[row], {std::nullopt, tile_rows}});
+  const Names column_parts = sch.Split({loops.back(), {std::nullopt, lanes}});
+  Names outer;
+  for (size_t i = 0; i + 1 < loops.size(); ++i) {
+    if (i != row) outer.push_back(loops[i]);
+  }
+  outer.push_back(row_parts[0]);
+  Names order = outer;
+  order.insert(order.end(), {column_parts[0], row_parts[1], column_parts[1]});
+  sch.Reorder({order});
+  if (!columns) sch.Annotate({column_parts[0], attr::kLoopPartitionHint, 1});
+  sch.Vectorize({column_parts[1]});
+  sch.Parallel({outer.size() > 1 ? sch.Fuse({outer}) : outer[0]});
+  return true;
+}
+
 }  // namespace
 
 bool HasScheduledLoops(const PrimFunc& func) {
@@ -232,8 +268,11 @@ void ScheduleElementwise(RuleSchedule& sch, const BlockInfo& info, const CpuFact
   const tir::Block& block = sch.Block(info.block);
   Names loops = sch.GetLoops({info.block});
   if (!sch.ok() || loops.empty() || loops.size() != info.axes.size() || block.writes.size() != 1) return;
+  const int64_t full_lanes = facts.LanesOf(block.writes[0]->buffer->dtype);
+  const auto row = TransposedAxis(block, info);
+  if (row && ScheduleTransposition(sch, info, *row, full_lanes)) return;
   const auto extent = ConstExtent(info.axes.back().extent);
-  const int64_t lanes = LanesFor(extent.value_or(1), facts.LanesOf(block.writes[0]->buffer->dtype));
+  const int64_t lanes = LanesFor(extent.value_or(1), full_lanes);
   const bool has_vectors = lanes >= kFewestLanes && CanVectorize(block, info.axes.back().var);
   if (has_vectors) {
     const Names parts = sch.Split({loops.back(), {std::nullopt, lanes}});

@@ -287,12 +287,46 @@ bool NeedsCopies(const TiledBlock& tiled, const PrimFunc& func) {
   });
 }
 
+// Returns whether the last axis of the result, of unknown extent, is the fastest one of all operands that have it.
+bool HasWholeRows(const tir::Block& block, const BlockInfo& info) {
+  const size_t spatial = info.CountLeading(AxisKind::kSpatial), reduced = info.CountTrailing(AxisKind::kReduction);
+  const auto* store = As<tir::BufferStore>(block.body);
+  if (spatial == 0 || reduced == 0 || spatial + reduced != info.axes.size() || !store || !block.init) return false;
+  const AxisInfo& row = info.axes[spatial - 1];
+  if (ConstExtent(row.extent) || store->indices.empty() || store->indices.back() != row.var) return false;
+  LoadCollector found;
+  found.VisitExpr(store->value);
+  return std::ranges::all_of(found.loads, [&](const tir::BufferLoad* load) {
+    const auto operand = OperandOf(*load, row.var);
+    return operand && operand->form != Operand::Form::kStrided && operand->period == 0;
+  });
+}
+
+// Each step of the reduction adds to a whole row of results, which the code generator does by vectors.
+void ScheduleWholeRows(RuleSchedule& sch, const BlockInfo& info) {
+  const auto spatial = static_cast<std::ptrdiff_t>(info.CountLeading(AxisKind::kSpatial));
+  const Names loops = sch.GetLoops(info.block, info.axes.size());
+  Names order = loops;
+  const auto row = order.begin() + (spatial - 1);
+  std::rotate(row, row + 1, order.end());
+  sch.Reorder({order});
+  const Name reduction = order[static_cast<size_t>(spatial) - 1];
+  if (spatial > 1) {
+    const Names outer(order.begin(), order.begin() + (spatial - 1));
+    sch.Parallel({outer.size() > 1 ? sch.Fuse({outer}) : outer[0]});
+  }
+  sch.DecomposeReduction({info.block, reduction});
+}
+
 // Schedules a reduction. Returns the elementwise block that runs in its tiles, or nothing.
 std::optional<Name> ScheduleReduction(RuleSchedule& sch, const BlockInfo& info, const PrimFunc& func,
                                       const CpuFacts& facts) {
   const auto tiled = FindTile(sch, info, func, facts);
   if ((!tiled || NeedsCopies(*tiled, func)) && ScheduleRows(sch, info, facts)) return std::nullopt;
-  if (!tiled) return std::nullopt;
+  if (!tiled) {
+    if (HasWholeRows(sch.Block(info.block), info)) ScheduleWholeRows(sch, info);
+    return std::nullopt;
+  }
   const Names consumers = sch.GetConsumers({tiled->block});
   const bool has_epilogue = sch.ok() && consumers.size() == 1 && IsElementwiseAfter(sch, consumers[0], *tiled);
   ScheduleTile(sch, *tiled, func);

@@ -63,6 +63,26 @@ TEST_CASE("indices of rows and columns of unknown numbers need no checks", "[cod
                5);
 }
 
+TEST_CASE("sizes may be sums of a parameter and a number", "[codegen]") {
+  const auto function = [](std::string_view place) {
+    return Func("a: T.handle, o: T.handle, past: T.int64",
+                fmt::format(R"(A = T.match_buffer(a, (T.int64(4), past + T.int64(1)), "int32")
+out = T.match_buffer(o, (past + T.int64(1), T.int64(4)), "int32")
+A1 = T.Buffer((past * T.int64(4) + T.int64(4),), "int32", data=A.data)
+out1 = T.Buffer((past * T.int64(4) + T.int64(4),), "int32", data=out.data)
+for i in range(past + T.int64(1)):
+    for j in range(T.int64(4)):
+        out1[i * T.int64(4) + j] = A1[{}])",
+                            place));
+  };
+  const std::string good = function("j * (past + T.int64(1)) + i");
+  CHECK(CountChecks(good) == 0);
+  CheckSame(good, {{"past", 4}});
+  const std::string bad = function("j * (past + T.int64(1)) + i + past // T.int64(4)");
+  CHECK(CountChecks(bad) > 0);
+  CheckFails(bad, {{"past", 4}});
+}
+
 TEST_CASE("tiles of unknown numbers of rows need no checks", "[codegen]") {
   CheckProved(R"(for t in range(n // T.int64(4)):
     base: T.int64 = t * T.int64(4)
