@@ -1,6 +1,7 @@
 #include "iropt/ir/ndarray.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -30,17 +31,27 @@ size_t NumBytes(DataType dtype, std::span<const int64_t> shape) {
   return static_cast<size_t>(bytes);
 }
 
+// The data of big arrays do not lie across what a cache loads at once, which has the size of the biggest vectors.
+constexpr size_t kDataAlignment = 64;
+constexpr size_t kBigArray = 4096;
+
+// Zeroed memory, which the system hands out when it is first touched: big arrays are not cleared by hand.
+std::byte* AllocateZeroed(size_t bytes) {
+  auto* memory = static_cast<std::byte*>(std::calloc(std::max<size_t>(bytes, 1), 1));
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
 }  // namespace
 
 void Storage::Free::operator()(std::byte* memory) const { std::free(memory); }
 
 std::shared_ptr<Storage> Storage::Make(size_t bytes, Tracking tracking) {
   std::shared_ptr<Storage> storage(new Storage());
-  // The marks follow the data. The system hands out zeroed pages when they are first touched.
+  // The marks follow the data.
   const size_t halves = tracking == Tracking::kOn ? 2 : 1;
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
-  storage->owned_.reset(static_cast<std::byte*>(std::calloc(std::max<size_t>(halves * bytes, 1), 1)));
-  if (!storage->owned_) throw std::bad_alloc();
+  storage->owned_.reset(AllocateZeroed(halves * bytes));
   storage->data_ = storage->owned_.get();
   storage->num_bytes_ = bytes;
   if (tracking == Tracking::kOn) storage->marks_ = storage->data_ + bytes;
@@ -65,12 +76,12 @@ void Storage::SetWritten(size_t offset, size_t bytes, bool written) {
 
 NDArray::NDArray(Private, DataType dtype, std::span<const int64_t> shape, size_t own_bytes)
     : dtype_(dtype), rank_(static_cast<uint32_t>(shape.size())), num_elements_(NumElements(shape)) {
-  const size_t offset = DataOffset(rank_);
+  size_t offset = DataOffset(rank_);
   std::byte* block = inline_;
   if (offset + own_bytes > kInlineBytes) {
-    // The system hands out zeroed pages, so big arrays are not cleared by hand.
-    block = static_cast<std::byte*>(std::calloc(offset + own_bytes, 1));
-    if (!block) throw std::bad_alloc();
+    const bool is_big = own_bytes >= kBigArray;
+    block = AllocateZeroed(offset + own_bytes + (is_big ? kDataAlignment : 0));
+    if (is_big) offset += kDataAlignment - (reinterpret_cast<uintptr_t>(block) + offset) % kDataAlignment;
   } else {
     std::memset(inline_, 0, kInlineBytes);
   }

@@ -87,5 +87,14 @@ TEST_CASE("bytes that are not aligned are copied, and keep their source", "[ir]"
   CHECK(array->source()->name == "w");
 }
 
+TEST_CASE("data of big arrays are aligned as vectors are", "[ir]") {
+  for (const int64_t size : {1024, 5000, 1 << 20}) {
+    const auto flat = NDArray::Make(DataType::Float(32), {size});
+    const auto deep = NDArray::Make(DataType::Float(32), {1, 1, size, 1, 1});
+    CHECK(reinterpret_cast<uintptr_t>(flat->data()) % 64 == 0);
+    CHECK(reinterpret_cast<uintptr_t>(deep->data()) % 64 == 0);
+  }
+}
+
 }  // namespace
 }  // namespace iropt
