@@ -66,6 +66,8 @@ function(iropt_link_wasi program)
   file(GLOB runtime CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/web/runtime/*.cpp")
   add_library(iropt_wasi_runtime OBJECT ${runtime})
   set_target_properties(iropt_wasi_runtime PROPERTIES UNITY_BUILD OFF)
+  # The loops of these functions are not calls of themselves.
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/web/runtime/memory.cpp" PROPERTIES COMPILE_OPTIONS -fno-builtin)
   target_link_libraries(iropt_wasi_runtime PRIVATE fmt::fmt)
   target_compile_features(iropt_wasi_runtime PRIVATE cxx_std_20)
   target_sources(${program} PRIVATE $<TARGET_OBJECTS:iropt_wasi_runtime>)

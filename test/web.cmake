@@ -1,5 +1,5 @@
 # The tests of the WebAssembly build, which scripts/web.sh makes; without it they are skipped.
-foreach(test runtime package bytes lit page lit_all)
+foreach(test runtime files package bytes lit page lit_all)
   add_test(NAME web_${test} COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/web/test/run.py" --native=$<TARGET_FILE:ir-opt> ${test})
   set_tests_properties(web_${test} PROPERTIES TIMEOUT 900 LABELS web SKIP_RETURN_CODE 77)
 endforeach()

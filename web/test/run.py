@@ -3,7 +3,7 @@
 
   run.py [--native build/bin/ir-opt] [TEST...]
 
-TEST is `runtime` (web/runtime), `package` (the package for npm), `bytes` (what the tools write is what the native ones do), `lit` (every
+TEST is `runtime` (web/runtime), `files` (files in memory), `package` (the package for npm), `bytes` (what the tools write is what the native ones do), `lit` (every
 25th lit test of test/text, test/transform and test/exchange), `page` (the page, in Chromium), or `lit_all`; without a name, all but the
 last one run. Tests that lack what they need are skipped: `bytes` the native tool, `page` Chromium, all of them the build of
 scripts/web.sh. The exit code is 1 if a test fails, and 77 if all are skipped.
@@ -25,7 +25,8 @@ def steps(native):
     no_native = None if native else "the native ir-opt is not built"
     flags = [f"--native={native}"] if native else []
     no_browser = None if shutil.which("chromium") else "Chromium is not installed"
-    return {"runtime": (["runtime.py"], None), "package": (["package.py", *flags], None), "bytes": (["same_bytes.py", *flags], no_native),
+    return {"runtime": (["runtime.py"], None), "files": (["memory_files.mjs"], None), "package": (["package.py", *flags], None),
+            "bytes": (["same_bytes.py", *flags], no_native),
             "lit": (["lit_in_node.py", "--sample=25"], None), "page": (["page.py"], no_browser), "lit_all": (["lit_in_node.py"], None)}
 
 
@@ -44,7 +45,7 @@ def main():
     for name in args.tests or [name for name in known if name != "lit_all"]:
         (script, *flags), why = known[name]
         print(f"== {name}" + (f": skipped, {why}" if why else ""), flush=True)
-        command = [sys.executable, "-B", os.path.join(FOLDER, script), *flags]
+        command = [*(["node"] if script.endswith(".mjs") else [sys.executable, "-B"]), os.path.join(FOLDER, script), *flags]
         codes.append(SKIPPED if why else subprocess.run(command, check=False).returncode)
     failed = [code for code in codes if code not in (0, SKIPPED)]
     print(f"{codes.count(0)} passed, {len(failed)} failed, {codes.count(SKIPPED)} skipped")

@@ -12,7 +12,8 @@ RUNTIME = os.path.join(ROOT, "web", "runtime")
 CASES = os.path.join(ROOT, "web", "test", "runtime_cases.cpp")
 LLVM = "/usr/lib/llvm-22"
 COMPILE = [f"{LLVM}/bin/clang++", "--target=wasm32-wasip1", "-nostdinc++", "-nostdlibinc", "-isystem", f"{RUNTIME}/include",
-           "-isystem", f"{LLVM}/include/wasm32-wasi/c++/v1", "-isystem", "/usr/include/wasm32-wasi", "-fwasm-exceptions", "-std=c++20", "-O1"]
+           "-isystem", f"{LLVM}/include/wasm32-wasi/c++/v1", "-isystem", "/usr/include/wasm32-wasi", "-fwasm-exceptions", "-std=c++20", "-O1",
+           "-fno-builtin"]
 LINK = ["-nostdlib", "-Wl,--import-memory", "-Wl,--export-memory", "-Wl,--initial-memory=50331648", "-Wl,--max-memory=4294967296",
         "/usr/lib/wasm32-wasi/crt1.o", "-L/usr/lib/wasm32-wasi", f"-L{LLVM}/lib/wasm32-wasi", "-lc++", "-lc++abi", "-lc",
         f"{LLVM}/lib/clang/22/lib/wasi/libclang_rt.builtins-wasm32.a"]

@@ -1,5 +1,6 @@
-// Prints what exceptions and paths do, for web/test/runtime.py, which compares WebAssembly with the machine.
+// Prints what exceptions, paths and copies do, for web/test/runtime.py, which compares WebAssembly with the machine.
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -162,9 +163,30 @@ void Files() {
   std::printf("%d %d\n", fs::remove(folder / "a" / "b", error) ? 1 : 0, fs::remove(folder / "none", error) ? 1 : 0);
 }
 
+// Copies of all sizes around those that are done otherwise, to places before and behind their sources.
+void Copies() {
+  constexpr int kMostSize = 140, kMostShift = 70;
+  unsigned sum = 0;
+  for (int size = 0; size < kMostSize; ++size) {
+    for (int shift = -kMostShift; shift <= kMostShift; shift += 7) {
+      std::vector<unsigned char> bytes(kMostSize + 2 * kMostShift);
+      for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i * 7 + 3);
+      std::vector<unsigned char> copy(bytes.size(), 1);
+      std::memcpy(copy.data() + 3, bytes.data() + 1, static_cast<size_t>(size));
+      std::memmove(bytes.data() + kMostShift + shift, bytes.data() + kMostShift, static_cast<size_t>(size));
+      std::memset(copy.data() + kMostSize, shift, static_cast<size_t>(size));
+      for (const auto& all : {bytes, copy}) {
+        for (const unsigned char byte : all) sum = sum * 31 + byte;
+      }
+    }
+    std::printf("%d: %u\n", size, sum);
+  }
+}
+
 }  // namespace
 
 int main() {
+  Copies();
   Exceptions();
   Paths();
   Files();

@@ -1,10 +1,26 @@
-// Files without mappings, files without names and permissions.
+// Files that are read as a whole, without mappings, names and permissions.
 #include "support/file_system.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
 
 namespace iropt {
 
-void* MapFile(int, size_t) { return nullptr; }
-void UnmapFile(void*, size_t) {}
+void* MapFile(int fd, size_t size) {
+  auto* const data = static_cast<char*>(std::malloc(size));
+  size_t used = 0;
+  while (data != nullptr && used < size) {
+    const ssize_t n = pread(fd, data + used, size - used, static_cast<off_t>(used));
+    if (n <= 0) {
+      std::free(data);
+      return nullptr;
+    }
+    used += static_cast<size_t>(n);
+  }
+  return data;
+}
+void UnmapFile(void* mapping, size_t) { std::free(mapping); }
 void DiscardPages(std::string_view) {}
 
 std::string DescriptorPath(int) { return {}; }

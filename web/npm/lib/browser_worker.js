@@ -1,7 +1,11 @@
-import {work} from './work.js';
+import {buffersOf, work} from './work.js';
 
 let module;
 onmessage = ({data}) => {
-  if (data.module) module = data.module;
-  else postMessage(work(module, data));
+  if (data.module) {
+    module = data.module;
+    return;
+  }
+  const answer = work(module, data);
+  postMessage(answer, buffersOf(answer));
 };

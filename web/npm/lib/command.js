@@ -26,5 +26,13 @@ if (!isMainThread) {
   const files = new NodeFiles();
   const streams = [0, 1, 2].map((fd) => files.standard(fd));
   const env = {...process.env, PWD: process.cwd()};
-  process.exit(runTool({module, ...workerData, files, streams, env}));
+  const sizeOf = (path) => {
+    try {
+      return fs.statSync(path).size;
+    } catch {
+      return 0;  // a flag, or a file that is not there
+    }
+  };
+  const inputBytes = workerData.args.reduce((sum, arg) => sum + sizeOf(arg), 0);
+  process.exit(runTool({module, ...workerData, files, streams, env, inputBytes}));
 }

@@ -4,24 +4,72 @@ import {failure} from './wasi.js';
 
 let lastInode = 0;
 
+// What is appended is collected in blocks of at least this size.
+const BLOCK = 1 << 20;
+
 class Inode {
   constructor(type) {
     this.type = type;
     this.ino = ++lastInode;
-    this.bytes = new Uint8Array(0);  // of a file; may be longer than it
+    this.bytes = new Uint8Array(0);  // of a file, without what is in the blocks
+    this.blocks = [];                // what was appended since: all but the last one are full
+    this.free = 0;                   // bytes in the last one
     this.size = 0;
     this.entries = type === 'directory' ? new Map() : undefined;
   }
   stat() {
     return {dev: 1, ino: this.ino, type: this.type, nlink: 1, size: this.size, mtimeNs: 0n};
   }
+  append(part) {
+    const fits = Math.min(this.free, part.length);
+    if (fits > 0) {
+      const last = this.blocks.at(-1);
+      last.set(part.subarray(0, fits), last.length - this.free);
+      this.free -= fits;
+    }
+    const rest = part.subarray(fits);
+    if (rest.length > 0) {
+      const block = new Uint8Array(Math.max(BLOCK, rest.length));
+      block.set(rest);
+      this.blocks.push(block);
+      this.free = block.length - rest.length;
+    }
+    this.size += part.length;
+  }
+  // The bytes as one array, of the size or longer.
+  contents() {
+    if (this.blocks.length > 0) {
+      const blocks = this.blocks;
+      const last = blocks.length - 1;
+      blocks[last] = blocks[last].subarray(0, blocks[last].length - this.free);
+      const all = new Uint8Array(this.size);
+      let at = this.size - blocks.reduce((sum, block) => sum + block.length, 0);
+      all.set(this.bytes.subarray(0, at));
+      for (const block of blocks) {
+        all.set(block, at);
+        at += block.length;
+      }
+      this.replace(all);
+    }
+    return this.bytes;
+  }
+  // The bytes, which the caller may change.
+  ownContents() {
+    const bytes = this.contents();
+    if (this.shared) this.replace(bytes.slice());
+    return this.bytes;
+  }
+  replace(bytes, size = bytes.length) {
+    Object.assign(this, {bytes, size, blocks: [], free: 0, shared: false});
+  }
   setSize(size) {
-    if (size > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(size, 2 * this.bytes.length));
-      grown.set(this.bytes.subarray(0, this.size));
-      this.bytes = grown;
+    const bytes = this.ownContents();
+    if (size > bytes.length) {
+      const grown = new Uint8Array(size);
+      grown.set(bytes.subarray(0, this.size));
+      this.replace(grown);
     } else if (size > this.size) {
-      this.bytes.fill(0, this.size, size);
+      bytes.fill(0, this.size, size);
     }
     this.size = size;
   }
@@ -39,19 +87,18 @@ class MemoryFile {
   read(part, position) {
     if (this.isDirectory) throw failure('EISDIR');
     const begin = Number(position);
-    const rest = this.inode.bytes.subarray(begin, Math.min(this.inode.size, begin + part.length));
+    const rest = this.inode.contents().subarray(begin, Math.min(this.inode.size, begin + part.length));
     part.set(rest);
     return rest.length;
   }
   write(part, position) {
     const begin = Number(position);
-    if (begin + part.length > this.inode.size) this.inode.setSize(begin + part.length);
-    // The bytes of the caller are not written to.
-    if (this.inode.shared) {
-      this.inode.bytes = this.inode.bytes.slice();
-      this.inode.shared = false;
+    if (begin === this.inode.size) {
+      this.inode.append(part);
+    } else {
+      if (begin + part.length > this.inode.size) this.inode.setSize(begin + part.length);
+      this.inode.ownContents().set(part, begin);
     }
-    this.inode.bytes.set(part, begin);
     return part.length;
   }
   truncate(size) {
@@ -78,15 +125,14 @@ export class MemoryFiles {
       folder = folder.entries.get(name);
     }
     const file = new Inode('file');
-    file.bytes = bytes;
-    file.size = bytes.length;
-    file.shared = true;
+    file.replace(bytes);
+    file.shared = true;  // with the caller, whose bytes are not written to
     folder.entries.set(names.at(-1), file);
   }
   // The bytes of a file; undefined if it does not exist.
   get(path) {
     const {inode} = this.find(path);
-    return inode?.type === 'file' ? inode.bytes.subarray(0, inode.size) : undefined;
+    return inode?.type === 'file' ? inode.contents().subarray(0, inode.size) : undefined;
   }
   // The paths of all files below a folder.
   *paths(folder = '', inode = this.root) {
@@ -135,7 +181,7 @@ export class MemoryFiles {
     }
     if (options.directory && inode.type !== 'directory') throw failure('ENOTDIR');
     if (options.write && inode.type === 'directory') throw failure('EISDIR');
-    if (options.truncate) Object.assign(inode, {bytes: new Uint8Array(0), size: 0, shared: false});
+    if (options.truncate) inode.replace(new Uint8Array(0));
     return new MemoryFile(inode);
   }
   stat(path) {

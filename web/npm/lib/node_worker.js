@@ -1,5 +1,8 @@
 import {parentPort, workerData} from 'node:worker_threads';
 
-import {work} from './work.js';
+import {buffersOf, work} from './work.js';
 
-parentPort.on('message', (message) => parentPort.postMessage(work(workerData, message)));
+parentPort.on('message', (message) => {
+  const answer = work(workerData, message);
+  parentPort.postMessage(answer, buffersOf(answer));
+});

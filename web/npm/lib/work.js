@@ -1,4 +1,5 @@
-// What a worker does with a message: runs the tool on files in memory, and answers with what it wrote.
+// What a worker does with a message: runs the tool on files in memory, and answers with what it wrote. buffersOf(answer) are those
+// that the worker can hand over instead of copying them.
 import {MemoryFiles, MemoryStream} from './memory_files.js';
 import {runTool} from './tool.js';
 
@@ -30,7 +31,8 @@ export function work(module, {tool, args, files: given, stdin, env, maxMemory}) 
     new MemoryStream((part) => out.push(part)),
     new MemoryStream((part) => err.push(part)),
   ];
-  const exitCode = runTool({module, name: tool, args, files, streams, env: {...env, PWD: FOLDER}, maxMemory});
+  const inputBytes = given.reduce((sum, [, bytes]) => sum + bytes.length, 0);
+  const exitCode = runTool({module, name: tool, args, files, streams, env: {...env, PWD: FOLDER}, maxMemory, inputBytes});
   const written = [];
   for (const path of files.paths()) {
     if (!path.startsWith(`${FOLDER}/`)) continue;
@@ -38,7 +40,13 @@ export function work(module, {tool, args, files: given, stdin, env, maxMemory}) 
     const bytes = files.get(path);
     const before = inputs.get(name);
     if (before && before.buffer === bytes.buffer) continue;
-    written.push([name, bytes.slice()]);
+    // Names of one file share its bytes, which are handed over once.
+    const isTaken = written.some(([, other]) => other.buffer === bytes.buffer);
+    written.push([name, isTaken ? bytes.slice() : bytes]);
   }
   return {exitCode, stdout: join(out), stderr: join(err), files: written};
+}
+
+export function buffersOf({stdout, stderr, files}) {
+  return [stdout, stderr, ...files.map(([, bytes]) => bytes)].map((bytes) => bytes.buffer);
 }
