@@ -7,7 +7,7 @@ The models are those of onnx_peers.py and, with --models, a folder of models as 
 random weights; onnxsim gets the first ones. Each is read, optimized by -O3 and written in a page that has loaded the module: the first time, when the engine has
 compiled little of the code, and the best of the following times. The native time is the best one of a process. onnxsim runs in Node
 with its module loaded as well, the best of the same number of times. With --check, the exit code is 1 if squeezenet takes more than
-0.3 s, a model more than 4 times the native time, onnxsim leaves fewer nodes, or ir-opt is not ten times as fast. Needs what
+0.3 s, a model more than 4 times the native time, onnxsim leaves fewer nodes, or takes more than 0.1 s and less than ten times as long. Needs what
 scripts/web.sh builds, Chromium, and Python's onnx (python3-onnx)."""
 import argparse
 import functools
@@ -35,6 +35,8 @@ SITE = os.path.join(ROOT, "build-wasm", "site")
 MOST_SECONDS = {"squeezenet": 0.3}
 MOST_OF_NATIVE = 4
 LEAST_OF_ONNXSIM = 10
+# A run of ir-opt takes some milliseconds at least, one of onnxsim less on models of a few nodes.
+LEAST_SECONDS_OF_ONNXSIM = 0.1
 
 # Each run is a message to a worker with the bytes, and back.
 IN_PAGE = """
@@ -158,7 +160,7 @@ def report(name, times, native, theirs, nodes):
     if theirs:
         if nodes[0] > nodes[1]:
             problems.append(f"{name} has {nodes[0]} nodes, and {nodes[1]} after onnxsim")
-        if min(theirs) < LEAST_OF_ONNXSIM * best:
+        if LEAST_SECONDS_OF_ONNXSIM < min(theirs) < LEAST_OF_ONNXSIM * best:
             problems.append(f"{name}: onnxsim takes {min(theirs) / best:.1f} times as long")
         row += f"| {nodes[1]} | {min(theirs) * 1000:.0f} ms | {min(theirs) / best:.0f} |"
     else:

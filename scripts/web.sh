@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds ir-opt for WebAssembly, packs it for npm and tests the package: scripts/web.sh [--no-test], on Debian 12. Installs what is
-# missing. The package is build-wasm/npm/ir-opt-VERSION.tgz.
+# Builds ir-opt for WebAssembly, packs it for npm and as a page, and tests both: scripts/web.sh [--no-test], on Debian 12. Installs what
+# is missing. The package is build-wasm/npm/ir-opt-VERSION.tgz, the page build-wasm/site.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -11,9 +11,14 @@ case "${1:-}" in
   *) echo "usage: scripts/web.sh [--no-test]" >&2; exit 1 ;;
 esac
 
-packages=(clang-22 llvm-22 lld-22 libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc
+# Clang has the module made smaller by binaryen.
+packages=(clang-22 llvm-22 lld-22 libc++-22-dev-wasm32 libc++abi-22-dev-wasm32 libclang-rt-22-dev-wasm32 wasi-libc binaryen
           cmake ninja-build python3 dpkg-dev nodejs
           libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libxxhash-dev libeigen3-dev libdtl-dev libprotozero-dev)
+# Debian has npm apart from Node, others together.
+command -v npm >/dev/null || packages+=(npm)
+# A program for this machine to compare with, lit and FileCheck, models for tests of ONNX files, and a browser with a font.
+if [ $tests = yes ]; then packages+=(g++ llvm-22-tools python3-onnx chromium fonts-dejavu-core); fi
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
