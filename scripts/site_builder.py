@@ -42,6 +42,7 @@ FLAG = re.compile(r"(?<![\w.-])(-[A-Za-z][\w-]*(?:=(?:'[^']*'|[^\s,;']*[^\s,;.:)
 STYLE = """/* Defaults of options and names of passes stay whole in tables, and short columns are narrow. */
 .md-typeset td code { word-break: normal; }
 .md-typeset table:not([class]) th { min-width: 0; }
+.md-typeset a.try { display: inline-block; padding: .1rem .6rem; border: .05rem solid; border-radius: .2rem; font-size: .7rem; }
 """
 
 
@@ -136,6 +137,8 @@ class Pages:
                 text = read(os.path.join(made, os.path.basename(path)))
             if has_page:
                 text = try_links.with_links(text)
+                if page_of(path) in ("index.md", "web.md"):
+                    text = try_links.with_page(text)
             self.write(page_of(path), self.with_links_of_site(text, path))
 
 

@@ -63,6 +63,12 @@ def state_of(command):
     return state
 
 
+def with_page(text):
+    """The text of a document with a link to the page below its title."""
+    title, _, rest = text.partition("\n")
+    return f'{title}\n\n<a class="try" href="{FOLDER}/index.html">Open ir-opt in the browser</a>\n{rest}'
+
+
 def with_links(text):
     """The text of a document with a link below each block that shows one run of an example, or a module of examples/."""
 

@@ -195,6 +195,17 @@ class Page:
         self.call("DOM.setFileInputFiles", {"files": [os.path.realpath(path)], "objectId": found["objectId"]})
         self.settle()
 
+    def drop_file(self, selector, path):
+        """Drags a file over the middle of an element, and drops it."""
+        place = self.eval(f"""(() => {{
+            const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2];
+        }})()""")
+        data = {"items": [], "files": [os.path.realpath(path)], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.call("Input.dispatchDragEvent", {"type": kind, "x": place[0], "y": place[1], "data": data})
+        self.settle()
+
     def select(self, selector, value):
         """Chooses an option of a <select>."""
         self.eval(f"""(() => {{

@@ -55,6 +55,7 @@ class SiteTest(unittest.TestCase):
         self.assertEqual(try_links.with_links(block + "more\n"), block + try_links.link(
             {"text": try_links.read("examples/scale.ir"), "level": "3"}) + "more\n")
         self.assertEqual(try_links.with_links("```text\na\n```\n"), "```text\na\n```\n")
+        self.assertIn("# Title\n\n<a class=\"try\" href=\"try/index.html\">", try_links.with_page("# Title\n\nText\n"))
 
     def broken(self, pages):
         with tempfile.TemporaryDirectory() as folder:

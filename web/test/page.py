@@ -230,6 +230,13 @@ class Tests:
         self.shot(page, "onnx")
         page.click("#share")
         self.check("a link to it is refused", "too large" in page.text("#status"), page.text("#status"))
+        page.drop_file("#editor textarea", os.path.join(ROOT, "examples", "relay", "sequential.relay"))
+        self.wait(page, f"{INPUT}.value.startsWith('#[version') || {INPUT}.value.includes('def @main')")
+        self.wait(page, DONE)
+        self.check("a Relay file that is dropped is read", "def @main" in page.eval(RESULT), page.eval(RESULT))
+        page.select("#format", "tvmscript")
+        self.wait(page, DONE)
+        self.check("and written as TVMScript", "@R.function" in page.eval(RESULT), page.eval(RESULT))
 
     def views(self):
         dark = self.open(dark=True)
@@ -249,6 +256,12 @@ class Tests:
         self.check("a narrow page has no scrolling to the side", narrow.eval("document.documentElement.scrollWidth <= innerWidth"),
                    narrow.eval("document.documentElement.scrollWidth"))
         self.shot(narrow, "narrow")
+        narrow.click("#tab-report")
+        frame = narrow.frame("#report")
+        frame.wait("document.querySelectorAll('[data-group=passes] .name').length > 0")
+        frame.settle()
+        self.check("nor has the report", narrow.eval("document.documentElement.scrollWidth <= innerWidth"))
+        self.shot(narrow, "narrow-report")
 
 
 def main():
