@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the WebAssembly build in headless Chromium, next to the native ir-opt, and to onnxsim's npm package.
 
-    web.py [--ir-opt build/bin/ir-opt] [--models FOLDER] [--node-modules DIR] [--repeat 5] [--check]
+    web.py [--ir-opt build/bin/ir-opt] [--models FOLDER] [--only NAME,...] [--node-modules DIR] [--repeat 5] [--check]
 
 The models are those of onnx_peers.py and, with --models, a folder of models as TVMScript (squeezenet.ir, resnet50.ir), these with
 random weights; onnxsim gets the first ones. Each is read, optimized by -O3 and written in a page that has loaded the module: the first time, when the engine has
@@ -98,14 +98,17 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 def make_models(args, folder):
     """Writes the models, and returns their names."""
     names = []
+    only = args.only.split(",") if args.only else None
     for name, make in peers.MODELS.items():
+        if only and name not in only:
+            continue
         path = os.path.join(folder, f"{name}.onnx")
         make(path)
         peers.state_output(path, ["batch", "sequence", 64] if name == "encoder" else None)
         names.append(name)
     for path in models.models_in(args.models) if args.models else ():
         name = os.path.splitext(os.path.basename(path))[0]
-        if name in names:
+        if name in names or (only and name not in only):
             continue
         with tempfile.TemporaryDirectory() as at_hand:
             out = os.path.join(at_hand, f"{name}.onnx")
@@ -173,6 +176,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ir-opt", default=os.path.join(ROOT, "build", "bin", "ir-opt"))
     parser.add_argument("--models", metavar="FOLDER")
+    parser.add_argument("--only", default="", help="names of models, between commas")
     parser.add_argument("--node-modules", metavar="DIR", help="a folder with the package onnxsim")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--check", action="store_true")
@@ -186,7 +190,7 @@ def main():
         times = in_browser(site, names, args.repeat)
         theirs = {}
         if args.node_modules:
-            theirs = onnxsim(os.path.abspath(args.node_modules), [paths[name] for name in peers.MODELS], args.repeat, folder)
+            theirs = onnxsim(os.path.abspath(args.node_modules), [paths[name] for name in peers.MODELS if name in paths], args.repeat, folder)
         print("| model | first | best | native | times native | nodes | onnxsim: nodes | onnxsim | times as long |\n" + "| --- " * 9 + "|")
         problems = []
         for name, path in paths.items():
