@@ -42,15 +42,11 @@ std::optional<int64_t> ElementAt(const NDArray& array, int64_t place) {
 }  // namespace
 
 const Term* TermBuilder::Keep(Term term) {
-  term.uses_reduction = UsesReduction(term);
-  return store_.Get(std::move(term));
-}
-
-bool TermBuilder::UsesReduction(const Term& term) {
-  if (term.is_closed()) return false;
   const auto uses = [](const Term* arg) { return arg->uses_reduction; };
-  return std::ranges::any_of(term.args, uses) ||
-         std::ranges::any_of(term.indices, [&](const PrimExpr* index) { return indices_.UsesReduction(index); });
+  const auto is_reduced = [this](const PrimExpr* index) { return indices_.UsesReduction(index); };
+  term.uses_reduction =
+      !term.is_closed() && (std::ranges::any_of(term.args, uses) || std::ranges::any_of(term.indices, is_reduced));
+  return store_.Get(std::move(term));
 }
 
 const Term* TermBuilder::Number(DataType dtype, int64_t bytes) {

@@ -103,7 +103,6 @@ class TermBuilder {
   // Moves what does not depend on the variables of a sum out of it, sums in it to the front, and makes sums over
   // variables that are not used together a product; null if nothing changes.
   const Term* FactorSum(const Dims& reduced, const Term* body);
-  bool UsesReduction(const Term& term);
   const Term* Keep(Term term);
 
   const Laws laws_;
