@@ -258,7 +258,7 @@ class Execution {
     options_.limits.on_work = &on_work_;
     executor_ = std::make_unique<LoopExecutor>(module, mode, library_, options_.limits, meter_);
     options_.prim_funcs = executor_.get();
-    options_.operators = &wide_;
+    if (RoundsOnce(module)) options_.operators = &wide_;
   }
 
   RunOptions& options() { return options_; }

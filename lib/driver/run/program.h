@@ -58,7 +58,7 @@ class Program {
   Result<HostValue> Call(std::vector<HostValue> inputs, DiagnosticEngine& diagnostics, RunOptions run) const {
     run.mode = setup_.settings().network_mode();
     WideArithmetic wide;
-    if (run.operators == nullptr) run.operators = &wide;
+    if (RoundsOnce(*module_)) run.operators = &wide;
     return CallEntry(*module_, *entry_, std::move(inputs), diagnostics, run);
   }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "iropt/eval/evaluator.h"
+#include "iropt/ir/attr_keys.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op_attrs.h"
@@ -41,6 +42,8 @@ const Attr* WideAttrs(const Call& call, const OpInfo& op) {
 }
 
 }  // namespace
+
+bool RoundsOnce(const Module& module) { return module.attrs()->Find(attr::kOnnxModel) != nullptr; }
 
 Result<HostValue> ComputeWide(const Call& call, const OpInfo& op, std::span<const HostValue> args,
                               OperatorRunner::Compute compute) {

@@ -1,9 +1,10 @@
-// Operators on narrow floats, computed in float32.
+// Operators on narrow floats, computed in float32: what runtimes of ONNX do.
 #pragma once
 
 #include <span>
 
 #include "iropt/eval/relax/interpreter.h"
+#include "iropt/ir/module.h"
 
 namespace iropt {
 
@@ -12,6 +13,9 @@ namespace iropt {
 // of operators: there the sum of 4096 ones is 2048 in float16.
 Result<HostValue> ComputeWide(const Call& call, const OpInfo& op, std::span<const HostValue> args,
                               OperatorRunner::Compute compute);
+
+// Returns whether a run of the module computes so: it was read from ONNX. Modules of TVMScript round as TVM's loops do.
+bool RoundsOnce(const Module& module);
 
 // Does so for all operators of a run.
 class WideArithmetic final : public OperatorRunner {

@@ -102,9 +102,10 @@ std::optional<HostValue> ConstantEvaluator::EvalOperator(const Call& call, const
   // All operands are constants, so a batch norm is that of inference unless all are those of training.
   const bool is_inference =
       op.id == op::kNnDropout ? options_.mode == NetworkMode::Inference : options_.mode != NetworkMode::Training;
-  Result<HostValue> result = ComputeWide(call, op, args, [&](const Attr* attrs, std::span<const HostValue> operands) {
+  const auto compute = [&](const Attr* attrs, std::span<const HostValue> operands) {
     return EvalOp(op, attrs, operands, Limits(operands, 1), nullptr, is_inference);
-  });
+  };
+  Result<HostValue> result = RoundsOnce(module_) ? ComputeWide(call, op, args, compute) : compute(call.attrs, args);
   return result ? Accept(*std::move(result), call.type) : Decline(call, result.error());
 }
 
