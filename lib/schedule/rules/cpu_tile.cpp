@@ -68,7 +68,7 @@ bool IsPacked(const Operand& operand, const TiledBlock& tiled, bool is_free) {
 void ScheduleCopy(RuleSchedule& sch, const Name& copy, const Operand& operand, const TiledBlock& tiled) {
   const Tile& tile = tiled.tile;
   Names loops = sch.GetLoops(copy, 1);
-  if (operand.form == Operand::Form::kContiguous && tile.is_vector && !tiled.is_padded) {
+  if (operand.form == Operand::Form::kContiguous && tile.is_vector && tile.rest == 0 && !tiled.is_padded) {
     const Names parts = sch.Split({loops.back(), {std::nullopt, tile.vectors, tile.lanes}});
     sch.Vectorize({parts[2]});
     loops.back() = parts[0];
@@ -155,8 +155,9 @@ struct TileLoops {
 TileLoops SplitLoops(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops) {
   TileLoops result;
   // The lanes after the end need no condition: they read what weights are padded with, and their results are dropped.
+  const int64_t width = tiled.tile.rest > 0 ? tiled.tile.width() : tiled.tile.lanes;
   const Names parts = sch.Split({.loop = loops[tiled.vector_loop()],
-                                 .factors = {std::nullopt, tiled.tile.vectors, tiled.tile.lanes},
+                                 .factors = {std::nullopt, tiled.tile.rest > 0 ? 1 : tiled.tile.vectors, width},
                                  .disable_predication = tiled.is_padded});
   if (tiled.is_padded) sch.Annotate({parts[0], attr::kLoopPartitionHint, 1});
   result.vectors = parts[1];
@@ -247,6 +248,7 @@ void PadResults(RuleSchedule& sch, const TiledBlock& tiled) {
 void ScheduleEpilogue(RuleSchedule& sch, const Name& epilogue, size_t depth, const TiledBlock& tiled) {
   Names own = sch.GetLoops(epilogue, depth + 1);
   const Names parts = sch.Split({own.back(), {std::nullopt, tiled.tile.lanes}});
+  if (tiled.tile.rest > 0) sch.Annotate({parts[0], attr::kLoopPartitionHint, 1});
   sch.Vectorize({parts[1]});
   sch.Unroll({parts[0]});
   own.pop_back();
@@ -267,6 +269,14 @@ void ScheduleTile(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& fu
   if (num_outer == 1 && at == tile.outer[0]) at = parallel;
   const size_t depth = sch.ok() ? sch.state().LoopsOf(sch.RefOf(at)).size() + 1 : 0;
   sch.ReverseComputeAt({epilogue, at});
+  if (tiled.tile.rest > 0) {
+    // The last vector, of which a part is missing, runs apart, without conditions on the others.
+    const Names parts = sch.Split({tile.lanes, {std::nullopt, tiled.tile.lanes}});
+    sch.Annotate({parts[0], attr::kLoopPartitionHint, 1});
+    sch.Unroll({tile.vectors});
+    tile.vectors = parts[0];
+    tile.lanes = parts[1];
+  }
   if (tiled.is_padded && sch.ok()) PadResults(sch, tiled);
   if (tiled.tile.is_vector) {
     ScheduleEpilogue(sch, epilogue, depth, tiled);

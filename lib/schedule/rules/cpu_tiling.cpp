@@ -1,6 +1,8 @@
 #include "cpu_tiling.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -69,6 +71,35 @@ Tile ChooseTile(const TiledBlock& tiled, int64_t extent, int64_t lanes, const Cp
     }
   }
   return best;
+}
+
+// The cost of a lane of a tile, whose last vector takes an instruction for each power of two that it is a sum of.
+double CostOfLane(const Tile& tile, int64_t num_rows, const std::vector<Operand>& operands) {
+  const int64_t vectors = tile.vectors + (tile.rest > 0 ? std::popcount(static_cast<uint64_t>(tile.rest)) - 1 : 0);
+  const double cost = CostOfRows({tile.rows, vectors, tile.lanes}, num_rows, operands);
+  return cost * static_cast<double>(vectors) / static_cast<double>(tile.width());
+}
+
+// A tile of full vectors and a rest, whose width divides the extent. Nothing if the vectors of `best` cost less.
+std::optional<Tile> TileWithRest(const TiledBlock& tiled, int64_t extent, int64_t full_lanes, const CpuFacts& facts,
+                                 const std::optional<Tile>& best) {
+  const auto row_loop = tiled.row_loop();
+  const auto num_rows = row_loop ? tiled.extents[*row_loop] : std::optional<int64_t>(1);
+  if (!num_rows || full_lanes < kFewestLanes) return std::nullopt;
+  std::optional<Tile> found;
+  double least = best ? CostOfLane(*best, *num_rows, tiled.operands) : HUGE_VAL;
+  for (int64_t width = std::min(extent, full_lanes * facts.registers / 2); width > full_lanes; --width) {
+    if (extent % width != 0 || width % full_lanes == 0) continue;
+    Tile tile{1, width / full_lanes + 1, full_lanes, /*is_vector=*/true, width % full_lanes};
+    const int64_t registers = tile.vectors + std::popcount(static_cast<uint64_t>(tile.rest)) - 1;
+    for (; tile.rows <= *num_rows && registers * (tile.rows + 1) + 1 <= facts.registers; ++tile.rows) {
+      const double cost = CostOfLane(tile, *num_rows, tiled.operands);
+      if (cost >= least) continue;
+      found = tile;
+      least = cost;
+    }
+  }
+  return found;
 }
 
 // A tile of one row, whose width is the greatest divisor of the extent that is not too big for a cache.
@@ -271,13 +302,19 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
   }
   if (lanes >= kFewestLanes) {
     tiled.tile = ChooseTile(tiled, extent, lanes, facts);
+    const bool may_have_rest = facts.choice.rows == 0 && !tiled.is_padded && lanes < full_lanes;
+    if (const auto tile = may_have_rest ? TileWithRest(tiled, extent, full_lanes, facts, tiled.tile) : std::nullopt) {
+      tiled.tile = *tile;
+      return tiled;
+    }
     tiled.turns_loops = facts.choice.turns_loops && !tiled.is_padded;
     if (tiled.turns_loops || facts.choice.has_no_parts) return tiled;
     tiled.chunk = ChooseChunk(tiled, block.writes[0]->buffer->dtype.bytes());
     tiled.blocks = ChooseBlocks(tiled);
     return tiled;
   }
-  const std::optional<Tile> tile = PlainTile(extent);
+  std::optional<Tile> tile = TileWithRest(tiled, extent, full_lanes, facts, std::nullopt);
+  if (!tile) tile = PlainTile(extent);
   if (!tile) return std::nullopt;
   tiled.tile = *tile;
   return tiled;

@@ -13,8 +13,9 @@ namespace iropt::schedule {
 struct Tile {
   int64_t rows = 1, vectors = 1, lanes = 1;
   bool is_vector = true;  // otherwise the code generator makes vectors of the lanes
+  int64_t rest = 0;       // not 0: the last vector has only so many lanes
 
-  int64_t width() const { return vectors * lanes; }
+  int64_t width() const { return vectors * lanes - (rest > 0 ? lanes - rest : 0); }
 };
 
 // A reduction and its tile.
