@@ -9,6 +9,7 @@
 #include "exchange/onnx/run/numbers.h"
 #include "exchange/onnx/run/quantized.h"
 #include "exchange/onnx/tensors.h"
+#include "iropt/support/parallel.h"
 
 namespace iropt::onnx {
 
@@ -127,13 +128,16 @@ Result<MatrixProduct> Multiplied(const OnnxCall& call, std::span<const int64_t> 
   for (int64_t i = 0; i < std::max(a_batches, b_batches); ++i) {
     const double* left = a.data() + (a_batches == 1 ? 0 : i) * m * k;
     const double* right = b.data() + (b_batches == 1 ? 0 : i) * k * n;
-    for (int64_t row = 0; row < m; ++row) {
-      for (int64_t column = 0; column < n; ++column) {
-        double sum = 0;
-        for (int64_t at = 0; at < k; ++at) sum += left[row * k + at] * right[at * n + column];
-        product.values.push_back(sum);
+    // Sums of integers are exact in any order, and by rows they are read as they lie in memory.
+    product.values.resize(product.values.size() + static_cast<size_t>(m * n));
+    double* sums = product.values.data() + i * m * n;
+    ParallelFor(static_cast<size_t>(m), DefaultThreadCount(), [&](size_t row) {
+      const double* factors = left + static_cast<int64_t>(row) * k;
+      double* out = sums + static_cast<int64_t>(row) * n;
+      for (int64_t at = 0; at < k; ++at) {
+        for (int64_t column = 0; column < n; ++column) out[column] += factors[at] * right[at * n + column];
       }
-    }
+    });
   }
   return product;
 }
@@ -156,10 +160,10 @@ Result<HostValue> RunQLinearMatMul(OnnxCall& call) {
   const auto columns = static_cast<size_t>(product.shape.back());
   if (b_scale.size() != 1 && b_scale.size() != columns)
     return call.Fail("the scale of the second matrix does not fit it");
+  const double a_scale = call.NumberIn(1, 1), y_scale = call.NumberIn(6, 1), y_zero = call.NumberIn(7, 0);
   for (size_t i = 0; i < product.values.size(); ++i) {
-    const double scale =
-        Multiplier(call.NumberIn(1, 1), b_scale[b_scale.size() == 1 ? 0 : i % columns], call.NumberIn(6, 1));
-    product.values[i] = Requantized(product.values[i], scale, call.NumberIn(7, 0), zero->dtype());
+    const double scale = Multiplier(a_scale, b_scale[b_scale.size() == 1 ? 0 : i % columns], y_scale);
+    product.values[i] = Requantized(product.values[i], scale, y_zero, zero->dtype());
   }
   return HostValue(FromNumbers(zero->dtype(), product.shape, product.values));
 }
@@ -217,46 +221,52 @@ bool NextPlace(std::vector<int64_t>& index, const std::vector<int64_t>& sizes) {
   return false;
 }
 
-// The sum for one place of one filter over one channel.
-double SumAt(const IntegerConvolution& conv, const double* image, const double* kernel,
-             const std::vector<int64_t>& at) {
-  double sum = 0;
-  std::vector<int64_t> tap(at.size());
-  const double* weight = kernel;
+// Adds what one tap of a kernel over one channel contributes to all places of a filter.
+void AddTap(const IntegerConvolution& conv, const double* image, const std::vector<int64_t>& tap, double weight,
+            double* out) {
+  const size_t last = conv.out.size() - 1;
+  const auto place_of = [&](size_t i, int64_t at) {
+    return at * conv.strides[i] - conv.pads[i] + tap[i] * conv.dilations[i];
+  };
+  const int64_t offset = place_of(last, 0), stride = conv.strides[last], width = conv.in[last];
+  const int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
+  const int64_t end = offset >= width ? 0 : std::min(conv.out[last], (width - offset - 1) / stride + 1);
+  std::vector<int64_t> at(last);
   do {
     int64_t position = 0;
     bool inside = true;
-    for (size_t i = 0; i < at.size(); ++i) {
-      const int64_t place = at[i] * conv.strides[i] - conv.pads[i] + tap[i] * conv.dilations[i];
+    for (size_t i = 0; i < last; ++i) {
+      const int64_t place = place_of(i, at[i]);
       inside = inside && place >= 0 && place < conv.in[i];
       position = position * conv.in[i] + place;
     }
-    if (inside) sum += image[position] * *weight;
-    ++weight;
-  } while (NextPlace(tap, conv.kernel));
-  return sum;
+    const double* row = image + (inside ? position * width : 0);
+    for (int64_t i = first; inside && i < end; ++i) out[i] += weight * row[offset + i * stride];
+    out += conv.out[last];
+  } while (NextPlace(at, conv.out));
 }
 
+// Sums of integers are exact in any order.
 std::vector<double> Convolve(const IntegerConvolution& conv, const std::vector<double>& x,
                              const std::vector<double>& w) {
   const int64_t image = Product(conv.in);
   const int64_t kernel = Product(conv.kernel);
+  const int64_t places = Product(conv.out);
   const int64_t per_group = conv.channels / conv.groups;
-  std::vector<double> y;
-  if (Product(conv.out) == 0 || kernel == 0) return y;
-  for (int64_t n = 0; n < conv.batch; ++n) {
-    for (int64_t f = 0; f < conv.filters; ++f) {
-      const int64_t first = f / (conv.filters / conv.groups) * per_group;
-      std::vector<int64_t> at(conv.out.size());
+  if (places == 0 || kernel == 0) return {};
+  std::vector<double> y(static_cast<size_t>(conv.batch * conv.filters * places));
+  ParallelFor(static_cast<size_t>(conv.batch * conv.filters), DefaultThreadCount(), [&](size_t plane) {
+    const int64_t n = static_cast<int64_t>(plane) / conv.filters, f = static_cast<int64_t>(plane) % conv.filters;
+    const int64_t first = f / (conv.filters / conv.groups) * per_group;
+    const double* weight = w.data() + f * per_group * kernel;
+    for (int64_t c = 0; c < per_group; ++c) {
+      std::vector<int64_t> tap(conv.kernel.size());
       do {
-        double sum = 0;
-        for (int64_t c = 0; c < per_group; ++c)
-          sum += SumAt(conv, x.data() + (n * conv.channels + first + c) * image,
-                       w.data() + (f * per_group + c) * kernel, at);
-        y.push_back(sum);
-      } while (NextPlace(at, conv.out));
+        AddTap(conv, x.data() + (n * conv.channels + first + c) * image, tap, *weight++,
+               y.data() + static_cast<int64_t>(plane) * places);
+      } while (NextPlace(tap, conv.kernel));
     }
-  }
+  });
   return y;
 }
 
@@ -282,7 +292,8 @@ std::vector<int64_t> ShapeOf(const IntegerConvolution& conv) {
 Result<HostValue> RunConvInteger(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> w, CenteredKernel(call, 1, 3));
-  for (double& value : x) value -= call.NumberIn(2, 0);
+  const double x_zero = call.NumberIn(2, 0);
+  for (double& value : x) value -= x_zero;
   IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
                          ReadConvolution(call, call.In(0)->shape(), call.In(1)->shape()));
   return HostValue(FromNumbers(DataType::Int(32), ShapeOf(conv), Convolve(conv, x, w)));
@@ -293,7 +304,8 @@ Result<HostValue> RunQLinearConv(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> w, CenteredKernel(call, 3, 5));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> w_scale, call.NumbersIn(4));
   IROPT_ASSIGN_OR_RETURN(const Tensor zero, call.TensorIn(7));
-  for (double& value : x) value -= call.NumberIn(2, 0);
+  const double x_zero = call.NumberIn(2, 0);
+  for (double& value : x) value -= x_zero;
   IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
                          ReadConvolution(call, call.In(0)->shape(), call.In(3)->shape()));
   std::vector<double> bias;
@@ -305,12 +317,12 @@ Result<HostValue> RunQLinearConv(OnnxCall& call) {
     return call.Fail("the scale or the bias does not fit the filters");
   std::vector<double> y = Convolve(conv, x, w);
   const auto size = static_cast<size_t>(std::max<int64_t>(1, Product(conv.out)));
+  const double x_scale = call.NumberIn(1, 1), y_scale = call.NumberIn(6, 1), y_zero = call.NumberIn(7, 0);
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t filter = i / size % filters;
     const double sum = y[i] + (bias.empty() ? 0 : bias[filter]);
-    const double scale =
-        Multiplier(call.NumberIn(1, 1), w_scale[w_scale.size() == 1 ? 0 : filter], call.NumberIn(6, 1));
-    y[i] = Requantized(sum, scale, call.NumberIn(7, 0), zero->dtype());
+    const double scale = Multiplier(x_scale, w_scale[w_scale.size() == 1 ? 0 : filter], y_scale);
+    y[i] = Requantized(sum, scale, y_zero, zero->dtype());
   }
   return HostValue(FromNumbers(zero->dtype(), ShapeOf(conv), y));
 }
