@@ -185,10 +185,11 @@ class ModuleEmitter final : public FunctionTable {
       const int64_t number = more ? more->value : 0;
       if (!var || number < 0 || number > INT32_MAX) continue;
       const auto uses = std::ranges::count(buffer.shape, dim);
-      // A bit more than the root, which is checked. The greatest number itself is not one of doubles.
-      const double root = std::pow(static_cast<double>(most), 1.0 / static_cast<double>(uses));
-      const int64_t max =
-          std::min(uses == 1 ? most : static_cast<int64_t>(root) + 1, IntRange::Of(var->dtype).max);
+      int64_t root = most;
+      // A bit more than the root, which is checked.
+      if (uses > 1)
+        root = static_cast<int64_t>(std::pow(static_cast<double>(most), 1.0 / static_cast<double>(uses))) + 1;
+      const int64_t max = std::min(root, IntRange::Of(var->dtype).max);
       const IntRange range{-number, max - number};
       if (exprs.ranges().Of(var).IsWithin(range)) continue;
       exprs.ranges().BindSize(var, range);

@@ -136,6 +136,20 @@ for i in range(n):
                0);
 }
 
+TEST_CASE("sizes of bytes have no bound below the greatest number", "[codegen]") {
+  for (const char* dtype : {"int8", "uint8", "int16", "float64"}) {
+    const std::string text = Func("a: T.handle, o: T.handle", fmt::format(R"(n = T.int64()
+m = T.int64()
+A = T.match_buffer(a, (n, m), "{0}")
+out = T.match_buffer(o, (n, m), "{0}")
+for i in range(n):
+    for j in range(m):
+        out[i, j] = A[T.max(T.min(i + T.int64(1), n) - T.int64(1), T.int64(0)), T.min(j, T.max(m - T.int64(2), T.int64(0)))])",
+                                                                          dtype));
+    for (const int64_t n : {0, 1, 4}) CheckSame(text, {{"n", n}, {"m", 3}});
+  }
+}
+
 TEST_CASE("indices that wrap around are not taken for those in range", "[codegen]") {
   CheckRefused(R"(for i in range(n):
     out1[i * T.int64(4294967296) * T.int64(4294967296) // T.int64(4294967296) // T.int64(4294967296) * n - i * n] = 1)",
