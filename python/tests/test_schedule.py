@@ -278,3 +278,42 @@ def test_variables_are_those_of_the_function():
     outer, _ = copy.split(copy.get_loops(copy.get_block("C"))[0], factors=[2, 4])
     assert not copy.get(outer).loop_var.same_as(sch.get(sch.get_loops(block)[0]).loop_var)
     assert copy.get(copy.get_block("C")).iter_vars[0].var.same_as(first.iter_vars[0].var)
+
+
+def test_a_name_is_what_is_written():
+    @T.prim_func
+    def product(A: T.Buffer((8, 8), "float32"), C: T.Buffer((8, 8), "float32")):
+        for i, j, k in T.grid(8, 8, 8):
+            with T.block("update"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk]
+
+    sch, other = tir.Schedule(product), tir.Schedule(product)
+    sch.reindex("update", "C")
+    other.reindex("update", ("write", 0))
+    ir.assert_structural_equal(sch.mod, other.mod)
+
+
+def test_loops_of_other_blocks():
+    @T.prim_func
+    def nested(A: T.Buffer((64,), "float32"), C: T.Buffer((64,), "float32")):
+        B = T.alloc_buffer((64,))
+        for i in range(64):
+            with T.block("B"):
+                vi = T.axis.spatial(64, i)
+                B[vi] = A[vi]
+        for i in range(8):
+            with T.block("outer"):
+                vo = T.axis.spatial(8, i)
+                for j in range(8):
+                    with T.block("inner"):
+                        vi = T.axis.spatial(64, vo * 8 + j)
+                        C[vi] = B[vi]
+
+    sch = tir.Schedule(nested)
+    with pytest.raises(tir.ScheduleError, match="the loop 'j': expected a loop in the same block scope"):
+        sch.compute_at("B", sch.get_loops("inner")[0])
+    with pytest.raises(tir.ScheduleError, match="the loop 'i' is an ancestor of block 'B'"):
+        sch.compute_at("B", sch.get_loops("B")[0])

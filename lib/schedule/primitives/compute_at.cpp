@@ -111,12 +111,14 @@ class Mover {
     std::vector<const Ref*> loops;
     const Ref* ref = loop_;
     for (; ref && ref->is_loop(); ref = ref->parent) loops.push_back(ref);
-    bool ok = ref == scope_;
-    for (const Ref* up = block_->parent; up != scope_; up = up->parent) ok = ok && up != loop_;
-    if (!ok)
-      return state_.Refuse(
-          "the block {0} cannot move to the loop {1}: expected a loop of the same scope that is not around the block",
-          {block_->stmt, loop_->stmt});
+    if (ref != scope_)
+      return state_.Refuse("the block {0} cannot move to the loop {1}: expected a loop in the same block scope",
+                           {block_->stmt, loop_->stmt});
+    for (const Ref* up = block_->parent; up != scope_; up = up->parent) {
+      if (up == loop_)
+        return state_.Refuse("the loop {1} is an ancestor of block {0}: expected a loop that is not around it",
+                             {block_->stmt, loop_->stmt});
+    }
     for (size_t i = loops.size(); i > 0; --i) {
       const tir::For& loop = loops[i - 1]->loop();
       Bind(loop.loop_var, tir::Range(loop.min, loop.extent));

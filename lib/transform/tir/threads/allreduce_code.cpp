@@ -97,12 +97,12 @@ class AllreduceBuilder {
     }
     return results;
   }
-  // The statements with these buffers allocated around them, the first one outermost.
+  // The statements with these buffers allocated around them, the first one innermost, as in TVM.
   const tir::Stmt* Allocate(const Buffers& buffers, const Stmts& stmts) {
     const tir::Stmt* body = tir::MakeSeq(workspace_, stmts);
-    for (auto buffer = buffers.rbegin(); buffer != buffers.rend(); ++buffer) {
-      body = workspace_.New<tir::DeclBuffer>(*buffer, body);
-      body = workspace_.New<tir::Allocate>((*buffer)->data, (*buffer)->dtype, (*buffer)->shape, True(workspace_),
+    for (const tir::Buffer* buffer : buffers) {
+      body = workspace_.New<tir::DeclBuffer>(buffer, body);
+      body = workspace_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, True(workspace_),
                                            DictAttr::Empty(), body);
     }
     return body;

@@ -78,6 +78,7 @@ class AllreduceLowerer : public tir::StmtExprMutator {
     const AllreduceCode code = MakeAllreduceCode(*reduction, warps_, workspace());
     for (size_t i = 0; i < code.results.size(); ++i) {
       results_[RootOf(reduction->buffers[i]->data)] = code.results[i];
+      reduced_.insert(reduction->buffers[i]);
       new_buffers_.insert(code.results[i]->buffer);
     }
     return code.body;
@@ -99,12 +100,15 @@ class AllreduceLowerer : public tir::StmtExprMutator {
       }
     }
     return workspace().New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, True(workspace()), annotations,
-                                          workspace().New<tir::DeclBuffer>(buffer, body));
+                                          body);
   }
-  // The new memory is declared where it is allocated.
+  // The buffer of the reduction becomes the new one. Others at its memory are gone.
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
-    const tir::Stmt* visited = StmtExprMutator::VisitDeclBuffer(decl);
-    return ResultAt(decl->buffer->data) ? To<tir::DeclBuffer>(visited)->body : visited;
+    const auto* visited = To<tir::DeclBuffer>(StmtExprMutator::VisitDeclBuffer(decl));
+    const tir::BufferLoad* result = ResultAt(decl->buffer->data);
+    if (result == nullptr) return visited;
+    return reduced_.contains(decl->buffer) ? workspace().New<tir::DeclBuffer>(result->buffer, visited->body)
+                                           : visited->body;
   }
   // Other pointers to the memory go with it.
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
@@ -227,6 +231,7 @@ class AllreduceLowerer : public tir::StmtExprMutator {
   // Results by the pointers that they replace.
   LookupMap<const tir::Var*, const tir::BufferLoad*> results_;
   LookupSet<const tir::Buffer*> new_buffers_;  // of results
+  LookupSet<const tir::Buffer*> reduced_;      // that the new ones stand for
 };
 
 WarpInfo WarpsOf(const DictAttr& target) {

@@ -212,7 +212,8 @@ class Schedule:
         found = found or [region for region in regions if region[2].name == getattr(buffer, "name", buffer)]
         if not found or any(not item[2].same_as(found[0][2]) for item in found):
             raise ValueError(f"the block '{node.name_hint}' has {'several buffers' if found else 'no buffer'} '{buffer}'")
-        return found[0][:2]
+        # As in TVM, a name that is read and written is what is written, a buffer what is read.
+        return found[-1 if isinstance(buffer, str) else 0][:2]
 
     def _buffer_at(self, block, index, side):
         node = self.get(block)
