@@ -50,8 +50,16 @@ def test_databases_are_those_of_the_passes(tmp_path):
 
     applied = MetaScheduleApplyDatabase(work_dir=str(tmp_path))(Matmul)
     assert not iropt.ir.structural_equal(applied, Matmul)
-    with pytest.raises(ValueError, match="are named database_workload.json"):
-        ms.database.JSONDatabase("a.json", "b.json")
+    # Files may have other names.
+    (tmp_path / "other").mkdir()
+    paths = [str(tmp_path / "other" / name) for name in ("work.json", "records.json")]
+    again.dump_pruned(ms.database.JSONDatabase(*paths))
+    found = ms.database.JSONDatabase(*paths, allow_missing=False).query_tuning_record(Matmul)
+    assert found.run_secs == again.query_tuning_record(Matmul).run_secs
+    with pytest.raises(ValueError, match="has no database: expected a.json and b.json"):
+        ms.database.JSONDatabase(str(tmp_path / "a.json"), str(tmp_path / "b.json"), allow_missing=False)
+    with pytest.raises(ValueError, match="expected the folder of the database"):
+        ms.database.JSONDatabase()
 
 
 def test_wrong_candidates_are_not_recorded():
@@ -143,3 +151,58 @@ class Module:
         iropt.relax.transform.MetaScheduleTuneTIR(str(tmp_path), 0)(module)
     with pytest.raises(ValueError, match="unknown kind"):
         iropt.meta_schedule.database.create("union")
+
+
+def test_databases_of_a_program():
+    @ms.utils.derived_object
+    class Last(ms.database.PyDatabase):
+        """Answers with the record that was added last."""
+
+        def __init__(self):
+            super().__init__()
+            self.found = []
+
+        def has_workload(self, mod):
+            return bool(self.found)
+
+        def commit_workload(self, mod):
+            return ms.database.Workload(mod)
+
+        def commit_tuning_record(self, record):
+            self.found.append(record)
+
+        def get_top_k(self, workload, top_k):
+            return self.found[::-1][:top_k]
+
+    def record(database, seconds, steps=lambda sch: None):
+        sch = tir.Schedule(Matmul)
+        steps(sch)
+        infos = ms.arg_info.ArgInfo.from_prim_func(Matmul["main"])
+        made = ms.database.TuningRecord(sch.trace, database.commit_workload(Matmul), [seconds], iropt.target.Target("llvm"), infos)
+        database.commit_tuning_record(made)
+        return made
+
+    slow, fast = ms.database.MemoryDatabase(), Last()
+    record(slow, 2.0)
+    assert fast.query(Matmul, "llvm", kind="record") is None
+    record(fast, 1.0)
+    wanted = record(fast, 1.5, lambda sch: sch.decompose_reduction("C", sch.get_loops("C")[2]))
+    assert fast.query(Matmul, "llvm", kind="record") is wanted and wanted.run_secs[0].value == 1.5
+    iropt.ir.assert_structural_equal(fast.query(Matmul, "llvm", kind="ir_module"), wanted.schedule().mod)
+    assert ms.database.UnionDatabase(slow, fast).query_tuning_record(Matmul).run_secs == [1.5]
+    assert ms.database.OrderedUnionDatabase(slow, fast).query_tuning_record(Matmul).run_secs == [2.0]
+    assert ms.database.OrderedUnionDatabase(ms.database.MemoryDatabase(), fast).query_tuning_record(Matmul) is wanted
+    assert ms.database.UnionDatabase().query_schedule(Matmul) is None
+    with pytest.raises(NotImplementedError, match="UnionDatabase answers queries only"):
+        ms.database.UnionDatabase(slow).commit_workload(Matmul)
+    again = ms.database.TuningRecord.from_json(wanted.as_json(), wanted.workload)
+    assert str(again.trace) == str(wanted.trace) and again.run_secs == [1.5] and str(again.target) == str(wanted.target)
+    assert [str(info) for info in again.args_info] == ['TensorInfo("float32", [64, 64])'] * 3
+
+    def schedule(sch):
+        sch.decompose_reduction("C", sch.get_loops("C")[2])
+        return True
+
+    by_function = ms.database.ScheduleFnDatabase(schedule)
+    iropt.ir.assert_structural_equal(by_function.query_ir_module(Matmul), wanted.schedule().mod)
+    assert ms.database.ScheduleFnDatabase(lambda sch: False).query_schedule(Matmul) is None

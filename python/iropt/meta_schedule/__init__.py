@@ -3,7 +3,7 @@
 Candidates are compiled, run on random inputs, compared with the function without a schedule, and timed. There is no cost
 model: a space of schedules is tried in order, or drawn from, until the trials are used up.
 """
-from . import database, relax_integration, space_generator, tir_integration, tune  # noqa: F401
+from . import arg_info, database, relax_integration, space_generator, tir_integration, tune, utils  # noqa: F401
 from .database import Database, JSONDatabase, MemoryDatabase, TuningRecord, Workload  # noqa: F401
 from .space_generator import PostOrderApply, ScheduleFn, SpaceGenerator  # noqa: F401
 from .tir_integration import compile_tir, tune_tir  # noqa: F401

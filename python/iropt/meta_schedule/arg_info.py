@@ -45,4 +45,4 @@ class TensorInfo(ArgInfo):
         return ["TENSOR", self.dtype, self.shape]
 
     def __repr__(self):
-        return f"TensorInfo({self.dtype!r}, {self.shape})"
+        return f'TensorInfo("{self.dtype}", {self.shape})'
