@@ -557,16 +557,33 @@ std::optional<size_t> MaxGrowth(const PassContext& context, const Module& module
   return of_function < 0 ? left : std::min(left, static_cast<size_t>(of_function));
 }
 
+// What a folded call takes in a file, at least: a node has its name twice, as its result and as an operand.
+size_t BytesOfCall(const Module& module) {
+  constexpr size_t kLeast = 40;  // with short names
+  constexpr size_t kWithoutNames = 20;
+  struct Names : WalkHandler {
+    void OnBinding(const Binding& binding) {
+      ++count;
+      bytes += binding.var->name().size();
+    }
+    size_t count = 0;
+    size_t bytes = 0;
+  } names;
+  for (const ModuleEntry& entry : module.functions()) {
+    if (const auto* function = As<Function>(entry.func)) Walk(*function, names);
+  }
+  return names.count == 0 ? kLeast : std::max(kLeast, kWithoutNames + 2 * names.bytes / names.count);
+}
+
 // One pass run has one budget, of which each function has the same part, whatever the order they are worked on.
 FoldOptions ShareOf(FoldOptions options, const PassContext& context, const Module& module) {
-  constexpr size_t kBytesOfCall = 40;  // of a node in a file, with short names
   const auto count =
       std::ranges::count_if(module.functions(), [](const ModuleEntry& entry) { return Is<Function>(entry.func); });
   const size_t functions = std::max<size_t>(static_cast<size_t>(count), 1);
   options.max_total_bytes /= functions;
   options.max_total_work /= functions;
   options.max_growth = MaxGrowth(context, module, functions);
-  if (context.Config(config::relax::count_folded_calls)) options.growth_of_call = kBytesOfCall;
+  if (context.Config(config::relax::count_folded_calls)) options.growth_of_call = BytesOfCall(module);
   options.mode = NetworkModeOf(context);
   return options;
 }
