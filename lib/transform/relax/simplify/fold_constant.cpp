@@ -25,6 +25,7 @@
 #include <memory>
 #include <mutex>
 
+#include "call_sizes.h"
 #include "configs/relax.count_folded_calls.h"
 #include "configs/relax.max_constant_bytes.h"
 #include "configs/relax.max_constant_growth.h"
@@ -555,24 +556,6 @@ std::optional<size_t> MaxGrowth(const PassContext& context, const Module& module
   const size_t bytes = ConstantsOfFunction(module).bytes;
   const size_t left = (static_cast<size_t>(of_all) - std::min(bytes, static_cast<size_t>(of_all))) / functions;
   return of_function < 0 ? left : std::min(left, static_cast<size_t>(of_function));
-}
-
-// What a folded call takes in a file, at least: a node has its name twice, as its result and as an operand.
-size_t BytesOfCall(const Module& module) {
-  constexpr size_t kLeast = 40;  // with short names
-  constexpr size_t kWithoutNames = 20;
-  struct Names : WalkHandler {
-    void OnBinding(const Binding& binding) {
-      ++count;
-      bytes += binding.var->name().size();
-    }
-    size_t count = 0;
-    size_t bytes = 0;
-  } names;
-  for (const ModuleEntry& entry : module.functions()) {
-    if (const auto* function = As<Function>(entry.func)) Walk(*function, names);
-  }
-  return names.count == 0 ? kLeast : std::max(kLeast, kWithoutNames + 2 * names.bytes / names.count);
 }
 
 // One pass run has one budget, of which each function has the same part, whatever the order they are worked on.
