@@ -74,8 +74,9 @@ class PipelineReader {
   bool CheckKeyword(const PipelineItem& item) {
     if (names_ == Names::OfInstruments) return false;
     const char next = reader_.Peek();
+    if (next != '(' && next != '<') return false;
     const std::optional<std::string_view> meant = NearestName(item.name, kPipelineKeywords);
-    if (!meant || (next != '(' && (next != '<' || item.name.size() != meant->size()))) return false;
+    if (!meant || (next == '<' && item.name.size() != meant->size())) return false;
     reader_.ErrorAt(item.span, fmt::format("'{}' is not a group of passes; did you mean '{}'?", item.name, *meant));
     return true;
   }
