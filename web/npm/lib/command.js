@@ -6,9 +6,11 @@ const STACK_MEGABYTES = 256;
 // V8 optimizes a function when it has run so many bytes of it, 1.8 million without the flag. In a command, optimizing the large functions
 // that run once, such as those that make tables, takes longer than all the rest.
 const BYTES_UNTIL_OPTIMIZED = 20e6;
+// Newer ones may not have the flag, and would say so.
+const NEWEST_KNOWN_V8 = 14;
 
 export function runCommand(name) {
-  v8.setFlagsFromString(`--wasm-tiering-budget=${BYTES_UNTIL_OPTIMIZED}`);
+  if (parseInt(process.versions.v8) <= NEWEST_KNOWN_V8) v8.setFlagsFromString(`--wasm-tiering-budget=${BYTES_UNTIL_OPTIMIZED}`);
   const thread = new Worker(new URL(import.meta.url), {
     workerData: {name, args: process.argv.slice(2)},
     resourceLimits: {stackSizeMb: STACK_MEGABYTES, maxOldGenerationSizeMb: 4096},
