@@ -218,9 +218,11 @@ def add_passes(pages, bin_dir, has_page):
                                    f"| pass | unit | level | summary |\n| --- | --- | --- | --- |\n{rows}")
     names = {row["name"] for row in passes}
     for name in names:
-        page, example = pass_page(name, output_of(ir_opt, f"-help-pass={name}"), names), f"docs/passes/{name}.ir"
-        if has_page and os.path.exists(os.path.join(ROOT, example)):
-            page += try_links.link({"text": read(example), "passes": name}, "../")
+        shown = output_of(ir_opt, f"-help-pass={name}")
+        page = pass_page(name, shown, names)
+        state = try_links.state_of_pass(shown, read(f"docs/passes/{name}.ir")) if has_page else None
+        if state:
+            page += try_links.link(state, "../")
         pages.write(f"passes/{name}.md", page)
 
 

@@ -14,9 +14,11 @@ BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```\n", re.MULTILINE | re.DOTAL
 MODULE = re.compile(r"examples/[\w/]+\.(?:ir|relay)")
 # Flags that do in the browser what the document shows; others need files, programs or a terminal.
 FLAG = re.compile(r"-(?:O[0-4]|passes=[^@].*|emit=.*|target=.*|mode=.*|config=.*|filter-functions=.*|disable=.*|sym=.*|input-shape=.*|precision=.*"
-                  r"|lint=.*|check-semantics(?:=\w+)?|verify-races|verify-each|verify-only|print-(?:changed|locations|pipeline|after-all)(?:=.*)?"
-                  r"|stats|metrics|report|time-passes|track-memory|explain-pipeline|rewrite-limit=.*|opt-bisect-limit=\d+|bisect=\w+|extract=.*"
-                  r"|generalize=.*|inline-constants=\d+)")
+                  r"|check-semantics(?:=\w+)?|verify-races|verify-each|print-(?:changed|locations|pipeline|after-all)(?:=.*)?"
+                  r"|stats|metrics|report|time-passes|track-memory|explain-pipeline|rewrite-limit=.*|opt-bisect-limit=\d+|extract=.*"
+                  r"|generalize=.*|inline-constants=\d+|no-verify)")
+# The line of -help-pass that says what an example is made with.
+MADE_WITH = re.compile(r"^  after (-.*):$", re.MULTILINE)
 
 
 def read(path):
@@ -47,10 +49,14 @@ def state_of(command):
         words[at:at + 2] = []
     if len(words) < 2 or words[0] != "ir-opt" or not MODULE.fullmatch(words[-1]):
         return None
-    flags = words[1:-1]
+    return state_with(words[1:-1], read(words[-1]))
+
+
+def state_with(flags, text):
+    """What the page needs to show the text after a run with the flags; None if it cannot."""
     if not all(FLAG.fullmatch(flag) for flag in flags):
         return None
-    state = {"text": read(words[-1])}
+    state = {"text": text}
     level = [flag[2:] for flag in flags if re.fullmatch(r"-O\d", flag)]
     passes = [flag.removeprefix("-passes=") for flag in flags if flag.startswith("-passes=")]
     rest = [flag for flag in flags if not re.match(r"-O\d|-passes=", flag)]
@@ -61,6 +67,12 @@ def state_of(command):
     if rest:
         state["flags"] = shlex.join(rest)
     return state
+
+
+def state_of_pass(shown, text):
+    """What the page needs to show the example of a pass, whose -help-pass is given."""
+    made_with = MADE_WITH.search(shown)
+    return state_with(shlex.split(made_with[1]), text) if made_with else None
 
 
 def with_page(text):

@@ -51,6 +51,8 @@ class SiteTest(unittest.TestCase):
         for command in ("ir-opt -O3 examples/scale.ir | tail -1", "ir-opt -dump-dir=d examples/scale.ir", "ir-run examples/scale.ir",
                         "ir-opt -O3 model.ir", "ir-opt -passes=@file examples/scale.ir"):
             self.assertIsNone(try_links.state_of(command), command)
+        self.assertEqual(try_links.state_of_pass("Example:\n  Text.\n\n    a\n\n  after -no-verify -passes='A<b=\"c\">':\n\n    b\n", "a"),
+                         {"text": "a", "passes": 'A<b="c">', "flags": "-no-verify"})
         block = "```console\n$ ir-opt -O3 examples/scale.ir\nresult\n```\n"
         self.assertEqual(try_links.with_links(block + "more\n"), block + try_links.link(
             {"text": try_links.read("examples/scale.ir"), "level": "3"}) + "more\n")

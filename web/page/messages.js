@@ -9,7 +9,7 @@ export function showMessages(list, diagnostics, {goTo, fix} = {}) {
   list.replaceChildren(
     ...diagnostics.slice(0, MOST).map((d) => {
       const item = document.createElement('li');
-      item.className = d.severity;
+      item.className = d.kind === 'output' ? 'output' : d.severity;
       const hasPlace = d.line > 0 && goTo;
       const place = document.createElement(hasPlace ? 'button' : 'span');
       const label = d.kind === 'output' ? '' : `${d.severity}: `;

@@ -1,6 +1,14 @@
 // The fields of the pipeline: what they say to the tool, as the page keeps them in links, and as a command line.
 
-const WORDS = /(?:[^\s'"]|'[^']*'|"[^"]*")+/g;
+// The words of a text as a shell has them: quotes hold what is between them together, a backslash the next character.
+export function split(text) {
+  const words = [];
+  for (const [word] of text.matchAll(/(?:[^\s'"\\]|\\.|'[^']*'?|"(?:[^"\\]|\\.)*"?)+/g)) {
+    words.push(word.replace(/\\(.)|'([^']*)'?|"((?:[^"\\]|\\.)*)"?/g, (_, plain, single, double) =>
+      plain ?? single ?? double.replace(/\\(["\\$`])/g, '$1')));
+  }
+  return words;
+}
 
 const isPlain = (word) => /^[\w@%+=:,./-]+$/.test(word);
 const quoted = (word) => (isPlain(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
@@ -24,7 +32,7 @@ export class Pipeline {
     return {
       level: level === '' ? undefined : Number(level),
       passes: passes || undefined,
-      flags: (flags.match(WORDS) ?? []).map((word) => word.replace(/['"]/g, '')),
+      flags: split(flags),
     };
   }
   // The format to write; undefined for that of the input.

@@ -142,6 +142,18 @@ class Tests:
         page.press("Enter")
         self.wait(page, DONE)
         self.check("Enter runs the pipeline", "failed" not in page.text("#status"), page.text("#status"))
+        page.click("#flags")
+        page.type("-stats -disable='FuseOps'")
+        page.press("Enter")
+        self.wait(page, f"document.querySelector('#diagnostics .output') && {DONE}")
+        self.check("what flags print is shown", "R.nn.relu" in page.text("#diagnostics .output"), page.texts("#diagnostics li"))
+        page.click("#tab-command")
+        self.check("with quotes as a shell has them", "-stats -disable=FuseOps input.ir" in page.text("#commands code"), page.text("#commands code"))
+        self.shot(page, "flags")
+        page.click("#tab-result")
+        page.click("#flags")
+        page.press("a", modifiers=2)
+        page.press("Backspace")
 
     def link(self, page):
         self.set_text(page, RIGHT)
