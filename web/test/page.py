@@ -29,6 +29,7 @@ RIGHT = MISTAKE.replace("return y", "return x")
 # Takes seconds: products of large matrices.
 LONG = "\n".join(["@R.function", 'def main(x: R.Tensor((2000, 2000), "float32")):',
                   *(f"    x{i} = R.matmul({f'x{i - 1}' if i else 'x'}, x)" for i in range(40)), "    return x39", ""])
+DEEP = '@R.function\ndef main(x: R.Tensor((2,), "float32")):\n    return ' + "R.negative(" * 20000 + "x" + ")" * 20000 + "\n"
 DOUBLE = '@R.function\ndef main(x: R.Tensor((2,), "float32")):\n    y = R.add(x, x)\n    return R.nn.rel(y)\n'
 
 
@@ -154,6 +155,13 @@ class Tests:
         page.click("#flags")
         page.press("a", modifiers=2)
         page.press("Backspace")
+
+    def deep(self, page):
+        """A text that is nested deeper than the stack of a worker."""
+        self.set_text(page, DEEP)
+        page.click("#run")
+        self.wait(page, DONE)
+        self.check("a text that is nested too deeply is refused", "nested" in " ".join(page.texts("#diagnostics li")), page.texts("#diagnostics li"))
 
     def link(self, page):
         self.set_text(page, RIGHT)
@@ -288,6 +296,7 @@ def main():
         page = tests.example()
         tests.mistake(page)
         tests.completion(page)
+        tests.deep(page)
         tests.link(page)
         tests.report(page)
         tests.values(page)
