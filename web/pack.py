@@ -33,11 +33,36 @@ def fresh(folder):
     return folder
 
 
+README = """# ir-opt
+
+Optimizes machine learning models in ONNX, TVMScript and Relay: folds constants, simplifies graphs, merges and removes nodes, and shows
+what each pass did. One WebAssembly module, for Node and for browsers, without other packages.
+
+```sh
+npm install ir-opt
+npx ir-opt -O3 model.onnx -o small.onnx
+npx ir-run -random-inputs -print small.onnx
+npx ir-opt -help
+```
+"""
+
+
+def readme():
+    """What the package says of itself: the introduction, and the sections of the document that are about it, without links to others."""
+    sections = dict(part.split("\n", 1) for part in read("docs/web.md").split("\n## ")[1:])
+    functions = sections["The package"].split("```\n", 1)[1]
+    limits = sections["What differs from the native tools"].split("\n\nOf the lit tests")[0]
+    text = f"{README}\n## Functions\n{functions.rstrip()}\n\n## What differs from the native tools\n{limits.rstrip()}\n"
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+
+
 def pack_npm():
     folder = fresh(os.path.join(BUILD, "npm"))
     package = shutil.copytree(os.path.join(WEB, "npm"), os.path.join(folder, "package"))
     shutil.copy(MODULE, package)
     shutil.copy(os.path.join(ROOT, "LICENSE"), package)
+    with open(os.path.join(package, "README.md"), "w", encoding="utf-8") as file:
+        file.write(readme())
     description = json.loads(read("web/npm/package.json"))
     description["version"] = version()
     with open(os.path.join(package, "package.json"), "w", encoding="utf-8") as file:

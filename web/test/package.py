@@ -145,6 +145,9 @@ def main():
         if not printed.strip():
             raise SystemExit("package: failed: ir-run prints nothing")
         print("commands")
+        for name in ("README.md", "LICENSE", "lib/index.d.ts"):
+            if not os.path.exists(os.path.join(folder, "node_modules", "ir-opt", name)):
+                raise SystemExit(f"package: failed: it has no {name}")
         piped = run(["npx", "--no-install", "ir-opt", "-O1", "-"], folder, input='@R.function\ndef main(x: R.Tensor((2,), "float32")):\n    return x\n')
         if "return x" not in piped:
             raise SystemExit(f"package: failed: a pipe: {piped}")
