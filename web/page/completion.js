@@ -88,7 +88,8 @@ export class Completion {
     );
     const box = this.field.getBoundingClientRect();
     const form = this.list.parentElement.getBoundingClientRect();
-    this.list.style.left = `${box.left - form.left}px`;
+    const most = form.width - this.list.offsetWidth;
+    this.list.style.left = `${Math.max(0, Math.min(box.left - form.left, most))}px`;
     this.list.style.top = `${box.bottom - form.top + 2}px`;
     if (this.list.hidden) {
       this.field.removeAttribute('aria-activedescendant');
