@@ -162,6 +162,20 @@ async function textOf(bytes, signal) {
   return text === undefined ? found.map((d) => d.message).join('\n') : withoutConstants(text);
 }
 
+// How many nodes or operators the module had, and has.
+function countsOf(report) {
+  const module = report?.modules?.[0];
+  if (!module) return '';
+  if (module.nodes_written !== undefined) return `${module.nodes_read} → ${module.nodes_written} nodes`;
+  const after = {...module.operators};
+  for (const pass of report.passes) {
+    if (pass.composite) continue;
+    for (const [name, counts] of Object.entries(pass.operators ?? {})) after[name] = counts.after;
+  }
+  const sum = (operators) => Object.values(operators).reduce((total, count) => total + count, 0);
+  return `${sum(module.operators)} → ${sum(after)} operators`;
+}
+
 function optionsOfRun() {
   const {level, passes, flags} = pipeline.options;
   const to = pipeline.format ?? (/\.(onnx|relay)$/.exec(inputName())?.[1] ?? 'tvmscript');
@@ -173,7 +187,7 @@ const run = () => guarded('running', async (signal) => {
   values.clear();
   const begin = performance.now();
   document.body.classList.remove('stale');
-  const run = await tool.optimize(input(), {...optionsOfRun(), name: inputName(), reportPage: true, signal});
+  const run = await tool.optimize(input(), {...optionsOfRun(), name: inputName(), report: true, reportPage: true, signal});
   lastSeconds = (performance.now() - begin) / 1000;
   const seconds = lastSeconds.toFixed(2);
   show(run.diagnostics);
@@ -181,9 +195,9 @@ const run = () => guarded('running', async (signal) => {
   output = run.ok ? {bytes: run.output, name: outputName()} : undefined;
   download.disabled = !output;
   if (run.ok) {
-    const before = model ? model.bytes.length : new Blob([editor.text]).size;
     result.text = run.text === undefined ? await textOf(run.output, signal) : withoutConstants(run.text);
-    status.textContent = `${seconds} s, ${size(before)} → ${size(run.output.length)}`;
+    status.textContent = [`${seconds} s`, countsOf(run.report), model && `${size(model.bytes.length)} → ${size(run.output.length)}`]
+      .filter(Boolean).join(', ');
   } else {
     result.text = '';
     status.textContent = `failed after ${seconds} s (exit code ${run.exitCode})`;

@@ -10,6 +10,7 @@ import functools
 import http.server
 import json
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -91,6 +92,7 @@ class Tests:
         page = self.open()
         text = page.eval(RESULT)
         self.check("the first example runs", "R.multiply" in text and "R.add" not in text, text)
+        self.check("with its operators before and after", "2 → 1 operators" in page.text("#status"), page.text("#status"))
         self.check("it has no messages of the browser", page.problems == [], page.problems)
         self.check("nothing is asked of other hosts", all(url.startswith(self.address) or url.startswith(("blob:", "data:", "about:"))
                                                           for url in page.requests), page.requests)
@@ -237,6 +239,7 @@ class Tests:
         self.wait(page, f"{INPUT}.value.includes({json.dumps(name)}) && {DONE} && document.querySelector('#status').textContent.includes('→')")
         self.check("an ONNX model is optimized", "→" in page.text("#status"), f"{page.text('#status')} {page.texts('#diagnostics li')}")
         print(f"  {name}: {page.text('#status')}")
+        self.check("with its nodes before and after", re.search(r"(\d+) → (?!\1)\d+ nodes", page.text("#status")), page.text("#status"))
         self.check("by the default pipeline", page.eval("document.querySelector('#level').value + document.querySelector('#passes').value") == "3")
         self.check("its result is to be downloaded", not page.eval("document.querySelector('#download').disabled"))
         with tempfile.TemporaryDirectory() as folder:
