@@ -1,6 +1,7 @@
 #include "index_ranges.h"
 
 #include <algorithm>
+#include <span>
 
 #include "iropt/ir/element.h"
 #include "iropt/ir/structural.h"
@@ -15,6 +16,8 @@ namespace {
 
 // The maximum number of nodes that one query visits, because there is a query for each node of an expression.
 constexpr int kBudget = 48;
+// The newest facts that each of these nodes is compared with.
+constexpr size_t kMostFacts = 64;
 
 __extension__ using Wide = __int128;
 
@@ -89,7 +92,7 @@ void IndexRanges::BindValue(const tir::Var* var, const PrimExpr* value) {
 IntRange IndexRanges::Within(const PrimExpr* expr, int& budget) const {
   if (--budget <= 0 || !expr->dtype.is_integer()) return IntRange::Of(expr->dtype);
   IntRange range = WithStack([&] { return OfNode(expr, budget); });
-  for (const Fact& fact : facts_) {
+  for (const Fact& fact : std::span(facts_).last(std::min(facts_.size(), kMostFacts))) {
     if (fact.expr == expr || (fact.expr->kind == expr->kind && StructuralEqual(fact.expr, expr)))
       range = range.Intersect(fact.range);
   }
