@@ -100,6 +100,11 @@ bool HoldsWithin(NodeKind kind, IntBound bound) {
 
 int ProofDepth() { return nested_proofs; }
 
+int& ActiveSimplifiers() {
+  thread_local int active = 0;
+  return active;
+}
+
 Analyzer::Analyzer(PrimBuilder make, SymVars sym_vars)
     : make_(make.Exact()),
       bounds_(sym_vars == SymVars::kNonNegative),

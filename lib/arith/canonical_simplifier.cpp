@@ -86,7 +86,6 @@ class CanonicalSimplifier::FormCache : public RememberedForms {
   LookupMap<std::pair<const PrimExpr*, std::pair<int64_t, bool>>, const PrimExpr*> remainders;
 };
 
-// There is one once rewrites are remembered.
 CanonicalSimplifier::FormCache& CanonicalSimplifier::forms() {
   if (!memo()->forms) memo()->forms = std::make_unique<FormCache>();
   return static_cast<FormCache&>(*memo()->forms);
@@ -95,13 +94,12 @@ CanonicalSimplifier::FormCache& CanonicalSimplifier::forms() {
 template <class F>
 CanonicalSimplifier::Form CanonicalSimplifier::RememberForm(const PrimExpr* e, F&& compute) {
   if (!memo()) return compute();
-  LookupMap<std::pair<const PrimExpr*, uint32_t>, FormCache::Entry>& entries = forms().entries;
-  const std::pair<const PrimExpr*, uint32_t> key{memo()->Unique(e), Depths()};
-  const auto* known = entries.Find(key);
+  const std::pair<const PrimExpr*, uint32_t> key{memo()->KeyOf(e), Depths()};
+  const auto* known = forms().entries.Find(key);
   if (known && known->epoch == Epoch()) return known->form;
   const size_t epoch = Epoch();
   Form form = compute();
-  if (!overflow_ && Epoch() == epoch) entries.insert_or_assign(key, FormCache::Entry{epoch, form});
+  if (!overflow_ && Epoch() == epoch) forms().entries.insert_or_assign(key, FormCache::Entry{epoch, form});
   return form;
 }
 
@@ -127,7 +125,7 @@ int64_t CanonicalSimplifier::Plus(int64_t a, int64_t b) {
 const PrimExpr* CanonicalSimplifier::Remainder(const PrimExpr* e, int64_t divisor, bool floor) {
   const PrimExpr* constant = Constant(divisor, e->dtype);
   const PrimExpr* made = nullptr;
-  const PrimExpr*& known = memo() ? forms().remainders[{memo()->Unique(e), {divisor, floor}}] : made;
+  const PrimExpr*& known = memo() ? forms().remainders[{memo()->KeyOf(e), {divisor, floor}}] : made;
   if (!known) known = make_.Binary(floor ? NodeKind::kFloorMod : NodeKind::kMod, e, constant);
   return known;
 }
@@ -268,10 +266,13 @@ CanonicalSimplifier::Form CanonicalSimplifier::Canonicalize(const PrimExpr* e) {
   if (IsStackLow()) [[unlikely]]
     return OnFreshStack([&] { return Canonicalize(e); });
   const auto* binary = As<tir::BinaryExpr>(e);
-  if (e->kind == NodeKind::kCast && IsIndexType(e->dtype))
-    return RememberForm(e, [&] { return CanonicalizeCast(static_cast<const tir::Cast*>(e)); });
-  if (e->kind == NodeKind::kLT && IsIndexType(binary->a->dtype))
-    return RememberForm(e, [&] { return Form{CanonicalizeLess(binary)}; });
+  const bool is_cast = e->kind == NodeKind::kCast && IsIndexType(e->dtype);
+  if (is_cast || (e->kind == NodeKind::kLT && IsIndexType(binary->a->dtype))) {
+    const auto canonicalize = [&] {
+      return is_cast ? CanonicalizeCast(static_cast<const tir::Cast*>(e)) : Form{CanonicalizeLess(binary)};
+    };
+    return memo() && memo()->is_long() ? RememberForm(e, canonicalize) : canonicalize();
+  }
   if (binary && IsIndexType(e->dtype)) {
     switch (e->kind) {
       case NodeKind::kAdd:
@@ -326,8 +327,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::Multiply(const tir::BinaryExpr* e
       overflow_ = overflow_ || !folded;
       return {folded ? folded : *plain_a};
     }
-    if (*factor == 0) return b;
-    if (*factor == 1) return a;
+    if (*factor == 0 || *factor == 1) return *factor == 0 ? b : a;
     if (Sum* sum = std::get_if<Sum>(&a.value)) {
       for (Split& term : sum->terms) term.scale = Scale(term.scale, *factor);
       sum->base = Scale(sum->base, *factor);

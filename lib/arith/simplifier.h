@@ -40,15 +40,29 @@ class Analyzer::Memo {
     results_.insert_or_assign(key, Result{result, epoch});
   }
 
+  // At the begin of the outermost simplifier: most are done after a few rewrites.
+  void Begin() {
+    num_rewrites_ = 0;
+    forms.reset();
+  }
+  void CountRewrite() { ++num_rewrites_; }
+  // Returns whether the current simplification is a long one, in which rewriting probably repeats itself.
+  bool is_long() const { return num_rewrites_ > kManyRewrites; }
+
+  // The expression, in a long simplification the one that stands for all like it.
+  const PrimExpr* KeyOf(const PrimExpr* e) { return is_long() ? Unique(e) : e; }
+
+  // What CanonicalSimplifier remembers: the next proof asks about the same parts.
+  std::unique_ptr<RememberedForms> forms;
+
+ private:
+  static constexpr size_t kManyRewrites = 512;
+
   // One of the expressions that are the same arithmetic of the same leaves, for all of them. Rewriting makes the same
   // nodes again for each proof; as nodes of their own they would be rewritten, and proved things about, again. O(1) for
   // each node that was not seen before.
   const PrimExpr* Unique(const PrimExpr* e);
 
-  // The next proof asks about the same parts.
-  std::unique_ptr<RememberedForms> forms;
-
- private:
   // What a node is made of: its kind, dtype and operands, or the value of a constant.
   struct Parts {
     NodeKind kind;
@@ -70,12 +84,15 @@ class Analyzer::Memo {
     size_t epoch;  // of the analyzer; changes with the known facts
   };
   LookupMap<Key, Result, Hash> results_;
+  size_t num_rewrites_ = 0;  // of the outermost simplifier
   LookupMap<const PrimExpr*, const PrimExpr*> unique_;
   LookupMap<Parts, const PrimExpr*, PartsHash> by_parts_;
 };
 
 // The nesting of proofs on this thread.
 int ProofDepth();
+// The number of simplifiers at work on this thread.
+int& ActiveSimplifiers();
 
 // Returns whether a condition has so many conjunctions and disjunctions that it keeps its form. Rules that rebuild one
 // go on in its parts, a few levels at a time: on nested conditions, each of which they rebuild, that takes cubic time.
@@ -84,8 +101,12 @@ bool IsBigCondition(const PrimExpr* e);
 // Rewrites bottom-up by the rules of rewrite_rules.def and a few rules that need more than a pattern.
 class RuleSimplifier {
  public:
-  explicit RuleSimplifier(Analyzer& analyzer) : analyzer_(analyzer), make_(analyzer.make()) {}
-  virtual ~RuleSimplifier() = default;
+  explicit RuleSimplifier(Analyzer& analyzer) : analyzer_(analyzer), make_(analyzer.make()) {
+    if (++ActiveSimplifiers() == 1 && analyzer.memo_) analyzer.memo_->Begin();
+  }
+  virtual ~RuleSimplifier() { --ActiveSimplifiers(); }
+  RuleSimplifier(const RuleSimplifier&) = delete;
+  RuleSimplifier& operator=(const RuleSimplifier&) = delete;
 
   virtual const PrimExpr* Visit(const PrimExpr* e);
 
@@ -100,10 +121,11 @@ class RuleSimplifier {
       analyzer_.memo_ = std::make_unique<Analyzer::Memo>();
     }
     Analyzer::Memo& memo = *analyzer_.memo_;
-    const Analyzer::Memo::Key key{memo.Unique(e), Depths() << 1 | rewriter};
+    const Analyzer::Memo::Key key{memo.KeyOf(e), Depths() << 1 | rewriter};
     const size_t epoch = Epoch();
     if (const PrimExpr* known = memo.Find(key, epoch)) return known;
-    const PrimExpr* result = memo.Unique(rewrite());
+    memo.CountRewrite();
+    const PrimExpr* result = memo.KeyOf(rewrite());
     if (Epoch() == epoch) memo.Keep(key, result, epoch);
     return result;
   }
