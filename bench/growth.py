@@ -48,6 +48,7 @@ DEEP = [*gen_prim_func.DEEP, "deep_ifs"]
 # What may grow faster, with the reason.
 EXEMPT = {
     ("tir.CompactBufferAllocation", "binding_chain"): "each value is bounded by what is known outside of the bindings",
+    ("tir.FlattenBuffer", "deep_guards"): "each condition is searched for iterators",
     ("tir.CommonSubexprElimTIR", "deep_ifs"): "each branch is looked at once for each of those around it",
     ("tir.InjectSoftwarePipeline", "long_pipeline"): "the statements of one pipeline are compared with each other, within a budget",
     ("tir.InjectSoftwarePipeline", "async_pipeline"): "the same",

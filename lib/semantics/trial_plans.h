@@ -41,8 +41,6 @@ inline constexpr TrialPlan kExtraPlans[] = {
     {.values = InputValues::kSpecial, .sizes = kSizesOfOne, .near_constants = true},
     {.values = InputValues::kOrdinary, .form = InputForm::kOffset, .sizes = kOddSizes},
     {.values = InputValues::kSpecial, .form = InputForm::kTies, .sizes = 0},
-    {.values = InputValues::kOrdinary, .form = InputForm::kTies, .sizes = 0},
-    {.values = InputValues::kNonFinite, .form = InputForm::kSparse, .sizes = 1, .fresh = 0xff},
     {.values = InputValues::kNonFinite, .form = InputForm::kMask, .sizes = 1, .alternates = true},
     {.values = InputValues::kSpecial, .form = InputForm::kMask, .sizes = 0, .alternates = true, .fresh = 0xda},
     {.values = InputValues::kSpecial, .form = InputForm::kMask, .sizes = 2, .alternates = true, .fresh = 0xff},
@@ -70,6 +68,8 @@ inline constexpr TrialPlan kExtraPlans[] = {
     {.values = InputValues::kOrdinary, .sizes = kEmptySizes},
     {.values = InputValues::kOrdinary, .sizes = 0, .has_indices = true, .has_sentinel = true},
     {.values = InputValues::kOrdinary, .sizes = kLargeSizes, .has_indices = true},
+    {.values = InputValues::kNonFinite, .form = InputForm::kSparse, .sizes = 1, .fresh = 0xff},
+    {.values = InputValues::kOrdinary, .form = InputForm::kTies, .sizes = 0},
 };
 
 }  // namespace iropt
