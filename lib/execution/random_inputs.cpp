@@ -172,7 +172,8 @@ int64_t RandomInteger(RandomSource& random, DataType dtype, const RandomOptions&
 template <class T>
 void PlaceNonFinite(std::span<T> elements, RandomSource& random) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr double kNumbers[] = {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity};
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kNumbers[] = {kNaN, kInfinity, -kInfinity, kNaN};
   if (elements.empty() || (elements.size() == 1 && random.Next() % 2 == 0)) return;
   const double number = kNumbers[random.Next() % std::size(kNumbers)];
   elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
