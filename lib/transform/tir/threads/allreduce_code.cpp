@@ -97,9 +97,11 @@ class AllreduceBuilder {
     }
     return results;
   }
-  // The statements with these buffers allocated around them, the first one innermost, as in TVM.
-  const tir::Stmt* Allocate(const Buffers& buffers, const Stmts& stmts) {
+  // The statements with these buffers allocated around them: the first one innermost, as in TVM, which has allocations
+  // as statements in their order since 0.24.
+  const tir::Stmt* Allocate(Buffers buffers, const Stmts& stmts) {
     const tir::Stmt* body = tir::MakeSeq(workspace_, stmts);
+    if (workspace_.version() >= TextVersion::kV0_24) std::ranges::reverse(buffers);
     for (const tir::Buffer* buffer : buffers) {
       body = workspace_.New<tir::DeclBuffer>(buffer, body);
       body = workspace_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, True(workspace_),

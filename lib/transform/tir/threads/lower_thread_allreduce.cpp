@@ -92,23 +92,24 @@ class AllreduceLowerer : public tir::StmtExprMutator {
     const tir::Stmt* body = visited->body;
     const DictAttr* annotations = visited->annotations;
     if (buffer->scope() == "shared") {
-      if (workspace().version() >= TextVersion::kV0_24) {
+      if (declares_where_allocated()) {
         annotations = annotations->With(attr::kVolatile, IntAttr::Bool(true));
       } else {
         body =
             workspace().New<tir::AttrStmt>(buffer->data, attr::kVolatileScope, make_.Int(1, DataType::Int(32)), body);
       }
     }
+    if (declares_where_allocated()) body = workspace().New<tir::DeclBuffer>(buffer, body);
     return workspace().New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, True(workspace()), annotations,
                                           body);
   }
-  // The buffer of the reduction becomes the new one. Others at its memory are gone.
+  // The buffer of the reduction becomes the new one, unless that is declared already. Others at its memory are gone.
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
     const auto* visited = To<tir::DeclBuffer>(StmtExprMutator::VisitDeclBuffer(decl));
     const tir::BufferLoad* result = ResultAt(decl->buffer->data);
     if (result == nullptr) return visited;
-    return reduced_.contains(decl->buffer) ? workspace().New<tir::DeclBuffer>(result->buffer, visited->body)
-                                           : visited->body;
+    if (declares_where_allocated() || !reduced_.contains(decl->buffer)) return visited->body;
+    return workspace().New<tir::DeclBuffer>(result->buffer, visited->body);
   }
   // Other pointers to the memory go with it.
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
@@ -134,6 +135,8 @@ class AllreduceLowerer : public tir::StmtExprMutator {
   }
 
  private:
+  // Since TVM 0.24 an allocation declares its buffer.
+  bool declares_where_allocated() { return workspace().version() >= TextVersion::kV0_24; }
   // The pointer of the allocation that the pointer was made of.
   const tir::Var* RootOf(const tir::Var* pointer) const {
     const auto* root = roots_.Find(pointer);
