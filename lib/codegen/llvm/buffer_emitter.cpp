@@ -72,7 +72,7 @@ bool BufferEmitter::IsKnownInside(const tir::Buffer& buffer, const View& view) {
   for (size_t i = 0; i < view.shape.size(); ++i) {
     const llvm::ConstantInt* dim = constant(view.shape[i]);
     const llvm::ConstantInt* stride = constant(view.strides[i]);
-    if (!dim || !stride) return IsKnownInside(buffer, *data);
+    if (!dim || !stride) return origin->isZero() && offset->isZero() && IsNoLonger(buffer, *data);
     if (stride->isNegative() || !dim->getValue().isStrictlyPositive()) return false;
     last += Wide{dim->getSExtValue() - 1} * stride->getSExtValue();
     if (last > INT32_MAX * Wide{INT32_MAX}) return false;
@@ -81,8 +81,8 @@ bool BufferEmitter::IsKnownInside(const tir::Buffer& buffer, const View& view) {
   return origin->getSExtValue() + (last + 1) * bytes <= size;
 }
 
-// Of a compact buffer at the begin of its memory. Its extents may be negative only where no index is in bounds.
-bool BufferEmitter::IsKnownInside(const tir::Buffer& buffer, const TypedValue& data) {
+// Extents may be negative only where no index is in bounds.
+bool BufferEmitter::IsNoLonger(const tir::Buffer& buffer, const TypedValue& data) {
   if (data.element_bytes == 0 || !buffer.strides.empty()) return false;
   const int64_t bytes = int64_t{ElementOf(buffer).bytes()} * buffer.dtype.lanes;
   const auto is_positive = [&](const PrimExpr* extent) { return ranges_.Of(extent).min >= 0; };

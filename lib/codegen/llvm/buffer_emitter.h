@@ -50,7 +50,8 @@ class BufferEmitter {
   void StoreToCopies(const tir::Buffer& buffer, llvm::Value* address, llvm::Value* value, DataType dtype);
   // Returns whether all elements of the view are provably within the allocation.
   bool IsKnownInside(const tir::Buffer& buffer, const View& view);
-  bool IsKnownInside(const tir::Buffer& buffer, const TypedValue& data);
+  // Returns whether a compact buffer provably takes no more bytes than the memory.
+  bool IsNoLonger(const tir::Buffer& buffer, const TypedValue& data);
 
   ExprEmitter& exprs_;
   Frame& frame_;

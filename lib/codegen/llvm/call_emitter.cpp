@@ -146,6 +146,9 @@ TypedValue CallEmitter::Advance(TypedValue pointer, llvm::Value* bytes) {
   if (pointer.origin) pointer.origin = frame_.b().CreateAdd(pointer.origin, bytes);
   pointer.is_root = false;
   pointer.array = nullptr;
+  // What is behind the pointer is less than the whole memory.
+  pointer.extents = {};
+  pointer.element_bytes = 0;
   return pointer;
 }
 

@@ -227,17 +227,19 @@ IndexRanges::Assumption::Assumption(IndexRanges& ranges, const PrimExpr* conditi
 
 IndexRanges::Assumption::Assumption(IndexRanges& ranges, LoopExtent loop)
     : ranges_(ranges), facts_(ranges.facts_.size()), orders_(ranges.orders_.size()) {
-  ranges.AssumeAtLeast(loop.extent, 1);
+  int budget = kBudget;
+  ranges.AssumeAtLeast(loop.extent, 1, budget);
 }
 
 // Also of what the expression is computed from.
-void IndexRanges::AssumeAtLeast(const PrimExpr* expr, int64_t least) {
+void IndexRanges::AssumeAtLeast(const PrimExpr* expr, int64_t least, int& budget) {
+  if (--budget < 0) return;
   const IntRange range = Of(expr);
   if (!expr->dtype.is_int() || expr->dtype.lanes != 1 || range.min >= least) return;
   AddFact(expr, {least, range.max});
   if (const auto* cast = As<tir::Cast>(expr)) {
     if (cast->value->dtype.is_int() && Of(cast->value).IsWithin(IntRange::Of(expr->dtype)))
-      AssumeAtLeast(cast->value, least);
+      AssumeAtLeast(cast->value, least, budget);
     return;
   }
   if (!tir::BinaryExpr::ClassOf(expr->kind)) return;
@@ -246,21 +248,21 @@ void IndexRanges::AssumeAtLeast(const PrimExpr* expr, int64_t least) {
   int64_t bound = 0;
   switch (expr->kind) {
     case NodeKind::kMin:
-      AssumeAtLeast(binary.a, least);
-      AssumeAtLeast(binary.b, least);
+      AssumeAtLeast(binary.a, least, budget);
+      AssumeAtLeast(binary.b, least, budget);
       break;
     case NodeKind::kMul:
       if (least != 1 || !Fits(binary) || Of(binary.a).min < 0 || Of(binary.b).min < 0) break;
-      AssumeAtLeast(binary.a, 1);
-      AssumeAtLeast(binary.b, 1);
+      AssumeAtLeast(binary.a, 1, budget);
+      AssumeAtLeast(binary.b, 1, budget);
       break;
     case NodeKind::kAdd:
       if (number && Fits(binary) && !__builtin_sub_overflow(least, number->value, &bound))
-        AssumeAtLeast(binary.a, bound);
+        AssumeAtLeast(binary.a, bound, budget);
       break;
     case NodeKind::kFloorDiv:
       if (number && number->value > 0 && !__builtin_mul_overflow(least, number->value, &bound))
-        AssumeAtLeast(binary.a, bound);
+        AssumeAtLeast(binary.a, bound, budget);
       break;
     default: break;
   }

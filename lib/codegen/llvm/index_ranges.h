@@ -91,7 +91,7 @@ class IndexRanges {
   IntRange Within(const PrimExpr* expr, int& budget) const;
   void Assume(const PrimExpr* condition, bool holds);
   void AssumeComparison(const tir::BinaryExpr& comparison, bool holds);
-  void AssumeAtLeast(const PrimExpr* expr, int64_t least);
+  void AssumeAtLeast(const PrimExpr* expr, int64_t least, int& budget);
   void AddFact(const PrimExpr* expr, IntRange range);
   void AddOrder(const PrimExpr* less, const PrimExpr* greater, bool is_strict);
 

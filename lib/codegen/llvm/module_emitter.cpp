@@ -192,10 +192,10 @@ class ModuleEmitter final : public FunctionTable {
       const int64_t max = std::min(root, IntRange::Of(var->dtype).max);
       const IntRange range{-number, max - number};
       if (exprs.ranges().Of(var).IsWithin(range)) continue;
+      llvm::Value* size = exprs.EmitInt(dim);  // nothing is known of it before the check
+      frame.FailIf(frame.b().CreateICmpUGT(size, frame.Int64(max)),
+                   fmt::format("{{}} elements of a dimension of buffer '{}' are out of range", buffer.name), size);
       exprs.ranges().BindSize(var, range);
-      frame.FailIf(frame.b().CreateICmpUGT(exprs.EmitInt(dim), frame.Int64(max)),
-                   fmt::format("{{}} elements of a dimension of buffer '{}' are out of range", buffer.name),
-                   exprs.EmitInt(dim));
     }
   }
 

@@ -34,6 +34,7 @@ Tensor Converted(const Tensor& tensor, DataType dtype) {
 // The attributes with float32 for the dtype that results have.
 const Attr* WideAttrs(const Call& call, const OpInfo& op) {
   const OpAttr* attr = op.FindAttr("out_dtype");
+  if (!attr) attr = op.FindAttr("dtype");
   if (!attr) return call.attrs;
   const auto field = static_cast<uint32_t>(attr - op.attrs.data());
   const auto* record = To<ObjectAttr>(call.attrs);

@@ -242,9 +242,13 @@ bool Matcher::TakesAllUses(const Var* var) const {
 }
 
 bool Matcher::IsClosed() const {
+  const auto is_inner = [&](const Expr* operand) { return Is<Var>(operand) && inner_.contains(To<Var>(operand)); };
   return std::ranges::all_of(inner_, [&](const auto& entry) {
-    return TakesAllUses(entry.first) ||
-           (MayBeShared(definitions_->Find(entry.first)) && !definitions_->absorbed_.contains(entry.first));
+    if (TakesAllUses(entry.first)) return true;
+    // What stays needs its operands.
+    const Expr* value = definitions_->Find(entry.first);
+    return MayBeShared(value) && !definitions_->absorbed_.contains(entry.first) &&
+           std::ranges::none_of(To<Call>(value)->args, is_inner);
   });
 }
 

@@ -74,6 +74,7 @@ class HoistFinder : public tir::StmtExprVisitor {
   }
   void VisitIfThenElse(const tir::IfThenElse* branch) override {
     TryCondition(branch->condition, HoistOptions::kIfElseStmt, branch->else_case != nullptr);
+    if (open_conditions_ == 0) facts_ = {};
     StmtExprVisitor::VisitIfThenElse(branch);
   }
   void VisitSeqStmt(const tir::SeqStmt* seq) override {

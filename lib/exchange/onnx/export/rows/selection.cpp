@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "exchange/onnx/export/op_rows.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/ops/broadcast.h"
 #include "iropt/op/ops/device.h"
 #include "iropt/op/ops/gather.h"
@@ -43,7 +44,7 @@ std::string_view JoinedIndices(OpExport& op, const std::vector<const Expr*>& ind
 bool HasTypes(const std::vector<const Expr*>& indices) {
   return !indices.empty() && std::ranges::all_of(indices, [](const Expr* index) {
     const TensorType* type = OpExport::TensorOf(index);
-    return type != nullptr && type->known && type->dtype.is_integer();
+    return type != nullptr && type->known && type->dtype.is_integer() && !type->dtype.is_bool();
   });
 }
 
@@ -53,8 +54,13 @@ Names ExportIndexTensor(OpExport& op) {
   const int rank = op.Rank(0);
   if (!HasTypes(indices) || result == nullptr || !result->known || rank < 0)
     return op.Lacks("the shapes of its indices are not known");
-  if (indices.size() == 1)
-    return {op.Add("Gather", {op.In(0), op.exporter().NameOf(indices[0])}, {IntAttribute("axis", 0)})};
+  if (indices.size() == 1) {
+    const DataType dtype = OpExport::TensorOf(indices[0])->dtype;
+    const bool fits = dtype == DataType::Int(32) || dtype == DataType::Int(64);
+    const std::string_view places = op.exporter().NameOf(indices[0]);
+    return {op.Add("Gather", {op.In(0), fits ? places : op.Cast(places, dtype, DataType::Int(64))},
+                   {IntAttribute("axis", 0)})};
+  }
   const size_t kept = static_cast<size_t>(rank) - indices.size();
   const std::vector<const PrimExpr*> dims(result->dims.begin(), result->dims.end() - static_cast<ptrdiff_t>(kept));
   return {op.Add("GatherND", {op.In(0), JoinedIndices(op, indices, dims)})};
@@ -65,10 +71,18 @@ Names ExportIndexPut(OpExport& op) {
   const TensorType* values = op.TypeOf(2);
   if (!HasTypes(indices) || values == nullptr || !values->known)
     return op.Lacks("the shapes of its indices and values are not known");
-  const auto is_as_long = [&](const Expr* index) {
-    return OpExport::TensorOf(index)->dims.size() <= values->dims.size();
+  // They are repeated to the shape of the values.
+  const auto spreads = [&](const Expr* index) {
+    const auto& own = OpExport::TensorOf(index)->dims;
+    if (own.size() > values->dims.size()) return false;
+    for (uint32_t i = 1; i <= own.size(); ++i) {
+      const PrimExpr* dim = own[own.size() - i];
+      const auto* number = As<tir::IntImm>(dim);
+      if (!(number && number->value == 1) && !StructuralEqual(dim, values->dims[values->dims.size() - i])) return false;
+    }
+    return true;
   };
-  if (!std::ranges::all_of(indices, is_as_long)) return op.Lacks("its values do not have the shape of the indices");
+  if (!std::ranges::all_of(indices, spreads)) return op.Lacks("its values do not have the shape of the indices");
   const std::vector<const PrimExpr*> dims(values->dims.begin(), values->dims.end());
   std::vector<AttributeProto> attributes;
   if (op.Attrs<IndexPutAttrs>().accumulate()) {
@@ -121,8 +135,10 @@ Names ExportSliceScatter(OpExport& op) {
   if (type == nullptr || !type->known) return op.Lacks("its shape is not known");
   int64_t axis = op.Attrs<SliceScatterAttrs>().axis();
   axis += axis < 0 ? type->ndim : 0;
+  const auto* length = As<tir::IntImm>(type->dims[static_cast<uint32_t>(axis)]);
+  if (length != nullptr && *end > length->value) return op.Lacks("its range ends behind the tensor");
+  if (length == nullptr && *step != 1) return op.Lacks("the length of its axis is not known");
   if (*step == 1) {
-    const auto* length = As<tir::IntImm>(type->dims[static_cast<uint32_t>(axis)]);
     const auto part = [&](int64_t from, int64_t to) {
       return op.Add("Slice", {op.In(0), op.Ints({from}), op.Ints({to}), op.Ints({axis})});
     };
