@@ -178,7 +178,7 @@ const Term* TermBuilder::SumConstant(const Dims& reduced, const Term* body) {
     shape.push_back(*arith::AsInt(place.extent));
   }
   // The variables of the reduction are the last ones; a sum over others has the same terms several times.
-  const auto repeats = static_cast<double>(count / added);
+  const int64_t times = count / added;
   bool is_finite = true;
   const auto sums_of = [&](const NDArray& array) {
     auto sums = NDArray::Make(array.dtype(), shape);
@@ -186,7 +186,7 @@ const Term* TermBuilder::SumConstant(const Dims& reduced, const Term* body) {
       if constexpr (std::is_floating_point_v<T>) {
         const T* from = array.As<T>().data();
         for (T& sum : sums->template MutableAs<T>()) {
-          sum = static_cast<T>(repeats * std::accumulate(from, from + added, 0.0));
+          sum = static_cast<T>(static_cast<double>(times) * std::accumulate(from, from + added, 0.0));
           is_finite = is_finite && std::isfinite(sum);
           from += added;
         }
