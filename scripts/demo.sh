@@ -1,11 +1,25 @@
 #!/usr/bin/env bash
 # From a fresh checkout to an optimized and checked model: installs what the tools need, builds them, optimizes an ONNX file
-# with the weights of a ResNet-18, and shows what that changed. With your own model: scripts/demo.sh [MODEL.onnx]
+# with the weights of a ResNet-18, and shows what that changed. With your own model: scripts/demo.sh [--yes] [MODEL.onnx];
+# with --yes, it installs without asking.
 set -euo pipefail
+usage='usage: scripts/demo.sh [--yes] [MODEL.onnx]'
 model=
-if [ $# -gt 0 ]; then model=$(realpath -- "$1"); fi
+options=()
+for argument in "$@"; do
+  case $argument in
+    --yes) options+=(--yes) ;;
+    -h | --help) echo "$usage" && exit 0 ;;
+    -*) echo "demo: unknown option '$argument'; $usage" >&2 && exit 1 ;;
+    *)
+      # Before minutes of building.
+      if [ ! -f "$argument" ]; then echo "demo: there is no file '$argument'; $usage" >&2 && exit 1; fi
+      model=$(realpath -- "$argument")
+      ;;
+  esac
+done
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-scripts/setup.sh --demo
+scripts/setup.sh --demo "${options[@]}"
 # Less optimized than build/, and so built sooner.
 scripts/build.sh demo ir-opt ir-run ir-reduce ir-lsp iropt_onnx
 
