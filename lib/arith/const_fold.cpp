@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/element.h"
 #include "iropt/op/large_uint.h"
 
 namespace iropt::arith {
@@ -33,8 +34,8 @@ DataType PromoteElements(DataType a, DataType b) {
 // In the precision of the dtype; nothing for dtypes whose constants do not fold, and if the result is not finite (TVM
 // folds those as well, and warns).
 std::optional<double> FoldFloats(NodeKind kind, double a, double b, DataType dtype) {
-  if (kind == NodeKind::kMin) return std::min(a, b);
-  if (kind == NodeKind::kMax) return std::max(a, b);
+  if (kind == NodeKind::kMin) return MinOf(a, b);
+  if (kind == NodeKind::kMax) return MaxOf(a, b);
   if (dtype.bits != 32 && dtype.bits != 64) return std::nullopt;
   const bool single = dtype.bits == 32;
   if (single) a = static_cast<double>(static_cast<float>(a));

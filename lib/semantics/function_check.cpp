@@ -211,6 +211,9 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, co
   const bool replaces_operators = maker_->has_wide_integers() && !trial.outcome.runs_loops;
   const bool may_overflow = trial.outcome.facts.overflows || (is_wild && (after.facts.overflows || replaces_operators));
   if (mode.assumes_no_overflow && after.runs_loops && may_overflow) return !after.failure;
+  const RandomOptions& random = trial.recipe.random;
+  const bool only_finite = mode.only_finite || !kinds_.non_finite;
+  if (only_finite && random.values == InputValues::kNonFinite) return !after.failure;
   if (after.failure && (mode.restricts_inputs || after.failure->code == ErrorCode::Budget)) {
     result.not_compared = fmt::format("after the pass it fails {}: {}", inputs, after.failure->message);
     return false;
@@ -220,12 +223,10 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, co
     return false;
   }
   // Narrower floats overflow sooner.
-  const RandomOptions& random = trial.recipe.random;
   if (mode.is_narrower && (random.values != InputValues::kOrdinary || random.form != InputForm::kPlain)) return true;
   // Sums of the least floats overflow.
   const bool overflows = random.form == InputForm::kMask && !(IsFinite(trial.outcome) && IsFinite(after));
-  const bool only_finite = mode.only_finite || !kinds_.non_finite;
-  if (only_finite && (random.values == InputValues::kNonFinite || overflows)) return true;
+  if (only_finite && overflows) return true;
   OutcomeComparison comparison =
       CompareOutcomes(after, OnlyCountedRows(trial.outcome, after, mode.counted_rows), mode.is_narrower, tolerance);
   if (!comparison.differences.empty() && mode.changes_mode) {

@@ -103,8 +103,8 @@ BINARY = {
     "truncmod": (lambda a, b: a - truncated_div(a, b) * b, None),
     "bitwise_and": (operator.and_, None), "bitwise_or": (operator.or_, None), "bitwise_xor": (operator.xor, None),
     "shift_left": (lambda a, b: a << b, None), "shift_right": (lambda a, b: a >> b, None),
-    # If an operand is NaN, the result is the second operand.
-    "max": (max, lambda a, b: a if a > b else b), "min": (min, lambda a, b: a if a < b else b),
+    # NaN if an operand is NaN, the second operand of equal ones.
+    "max": (max, lambda a, b: a if a > b or a != a else b), "min": (min, lambda a, b: a if a < b or a != a else b),
 }
 COMPARED = {"LT": operator.lt, "LE": operator.le, "GT": operator.gt, "GE": operator.ge, "EQ": operator.eq, "NE": operator.ne}
 UNARY = {"fabs": abs, "abs": abs, "tanh": math.tanh, "floor": of_finite(math.floor), "ceil": of_finite(math.ceil),

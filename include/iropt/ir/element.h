@@ -144,15 +144,15 @@ constexpr T FloorDiv(T a, T b) {
   return quotient;
 }
 
-// The order of the operands matters for NaN and signed zeros: the comparison is false for NaN, so the result is the
-// second operand. This is what code generated from tir.Max and tir.Min computes.
+// Returns the greater or lesser value as tir.Max and tir.Min: NaN if an operand is NaN, as in NumPy and ONNX, and the
+// second operand of equal ones, which matters for signed zeros.
 template <class T>
 constexpr T MaxOf(T a, T b) {
-  return a > b ? a : b;
+  return (a > b || a != a) ? a : b;
 }
 template <class T>
 constexpr T MinOf(T a, T b) {
-  return a < b ? a : b;
+  return (a < b || a != a) ? a : b;
 }
 
 // An integer as a double that rounds to any narrower format as the integer itself would: if the double cannot hold it

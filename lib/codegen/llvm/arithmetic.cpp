@@ -4,6 +4,18 @@
 
 namespace iropt::codegen {
 
+namespace {
+
+// The number of a constant, the same one in all lanes; null for other values and for NaN.
+const llvm::APFloat* NumberOf(llvm::Value* value) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  if (constant && constant->getType()->isVectorTy()) constant = constant->getSplatValue();
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+  return number && !number->getValueAPF().isNaN() ? &number->getValueAPF() : nullptr;
+}
+
+}  // namespace
+
 llvm::Constant* Arithmetic::Constant(llvm::Value* like, int64_t value) {
   return llvm::ConstantInt::getSigned(like->getType(), value);
 }
@@ -52,15 +64,27 @@ llvm::Value* Arithmetic::FloatBinary(NodeKind kind, DataType dtype, llvm::Value*
     case NodeKind::kMod: value = b().CreateFRem(a, c); break;
     case NodeKind::kFloorDiv: return FloorDivide(dtype, a, c);
     case NodeKind::kFloorMod: value = FloorModFloat(a, c); break;
-    // If an operand is NaN, the result is the second operand; in any order, it is NaN.
-    case NodeKind::kMin:
-      if (in_any_order) return b().CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, c);
-      return b().CreateSelect(b().CreateFCmpOLT(a, c), a, c);
-    default:
-      if (in_any_order) return b().CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, c);
-      return b().CreateSelect(b().CreateFCmpOGT(a, c), a, c);
+    default: return FloatExtremum(kind, a, c, in_any_order);
   }
   return dtype.bits >= 32 ? value : frame_.types().RoundTo(value, dtype);
+}
+
+// NaN if an operand is NaN; the second operand of equal ones, but zeros of any sign in any order.
+llvm::Value* Arithmetic::FloatExtremum(NodeKind kind, llvm::Value* a, llvm::Value* c, bool in_any_order) {
+  const bool is_max = kind == NodeKind::kMax;
+  if (in_any_order) {
+    return b().CreateBinaryIntrinsic(is_max ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, a, c);
+  }
+  const auto chosen = [&](llvm::CmpInst::Predicate predicate, llvm::Value* x, llvm::Value* y) {
+    return b().CreateSelect(b().CreateFCmp(predicate, x, y), x, y);
+  };
+  // Processors have an instruction for the choice by a strict comparison: the second operand unless the first one is
+  // greater. It loses a NaN in the first operand, which a constant is not.
+  const auto strict = is_max ? llvm::CmpInst::FCMP_OGT : llvm::CmpInst::FCMP_OLT;
+  if (NumberOf(a)) return chosen(strict, a, c);
+  if (const llvm::APFloat* bound = NumberOf(c))
+    return chosen(bound->isZero() ? is_max ? llvm::CmpInst::FCMP_OGE : llvm::CmpInst::FCMP_OLE : strict, c, a);
+  return b().CreateSelect(b().CreateFCmpUNO(a, a), a, chosen(strict, a, c));
 }
 
 // The quotient is computed in double, so that one just below an integer is not rounded up before floor.

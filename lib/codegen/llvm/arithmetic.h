@@ -38,6 +38,7 @@ class Arithmetic {
   void FailIfAny(llvm::Value* condition, std::string_view what);
 
   llvm::Value* FloatBinary(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* b, bool in_any_order = false);
+  llvm::Value* FloatExtremum(NodeKind kind, llvm::Value* a, llvm::Value* c, bool in_any_order);
   llvm::Value* FloorDivide(DataType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* FloorModFloat(llvm::Value* a, llvm::Value* b);
   llvm::Value* Division(NodeKind kind, DataType dtype, llvm::Value* a, llvm::Value* b, OperandFacts facts);

@@ -99,23 +99,13 @@ void ForEachInside(const Pool& pool, const Place& at, F&& f) {
   }
 }
 
-// Returns whether the last element of a window is outside of the image.
-bool EndsOutside(const Pool& pool, const Place& at) {
-  for (size_t i = 0; i < kMaxSpatial; ++i) {
-    if (SpanOf(pool, i, at[i]).end < pool.window.size[i]) return true;
-  }
-  return false;
-}
-
-// The greatest element, negative infinity of no elements and outside of the image; NaN counts as in MaxOf, which one
-// outside of the image that comes after it replaces.
+// The greatest element, negative infinity of no elements and outside of the image.
 template <class T>
 void RunMaxPool(const Pool& pool, const T* x, T* out) {
   ForEachWindow(pool, [&](const Place& at, int64_t base) {
-    const auto outside = Element<T>::Load(IdentityOfMax<T>());
-    auto best = outside;
+    auto best = Element<T>::Load(IdentityOfMax<T>());
     ForEachInside(pool, at, [&](int64_t offset) { best = MaxOf(best, Element<T>::Load(x[base + offset])); });
-    *out++ = Element<T>::Store(EndsOutside(pool, at) ? MaxOf(best, outside) : best);
+    *out++ = Element<T>::Store(best);
   });
 }
 

@@ -46,7 +46,8 @@ Result<QuantArgs> ReadQuantArgs(KernelCall& call) {
   return args;
 }
 
-// The number clamped to the range of T; nothing if T cannot hold the result. NaN counts as the greatest.
+// The number clamped to the range of T; nothing if T cannot hold the result. NaN becomes the
+// greatest integer, as no integer is NaN.
 template <class T, class M>
 bool ClipTo(M value, T* out) {
   M highest;
@@ -58,6 +59,7 @@ bool ClipTo(M value, T* out) {
     lowest = static_cast<M>(ToReal(LowestElement<T>()));
     highest = -lowest;
   }
+  if (std::is_integral_v<T> && value != value) value = highest;
   return ConvertElement(MaxOf(MinOf(value, highest), lowest), out);
 }
 

@@ -78,7 +78,8 @@ class GridSampler {
       const Value given = grid_(Values(place)) + Number(1);
       const Value position = attrs_.align_corners() ? te::Div(given * (Length(axis) - 1), Number(2))
                                                     : Number(-0.5) + te::Div(given * Length(axis), Number(2));
-      const Value bounded = te::Min(te::Max(position, Number(-Bound())), Number(Bound()));
+      const Value least = Number(-Bound());
+      const Value bounded = te::Min(te::Select(position > least, position, least), Number(Bound()));
       at.push_back(padded ? Padded(bounded, axis) : bounded);
     }
     return at;

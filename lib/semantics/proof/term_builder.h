@@ -23,8 +23,8 @@ struct Laws {
   bool finite = false;
   size_t max_terms = 400'000;
 
-  // Returns whether the order of the elements that are reduced matters: which one of a NaN and a number is the greater
-  // one depends on it.
+  // Returns whether the order of the elements that are reduced matters: the sign of a zero that is the greatest element
+  // depends on it.
   bool IsOrdered(OpId op, DataType dtype) const;
   // Returns whether elements of the dtype form a ring: sums and products may be rearranged.
   bool AreRing(DataType dtype) const { return dtype.is_floating() ? reals : dtype.is_integer() && !dtype.is_bool(); }

@@ -26,7 +26,8 @@ bool IsRing(OpId op) { return op == op::kAdd || op == op::kSubtract || op == op:
 
 bool IsNumeric(DataType dtype) { return dtype.is_integer() && !dtype.is_bool(); }
 
-bool Commutes(OpId op, DataType dtype) {
+// Of floats, the sign of a zero depends on the order of the operands of a maximum.
+bool Commutes(OpId op, DataType dtype, const Laws& laws) {
   switch (op) {
     case op::kAdd:
     case op::kMultiply:
@@ -39,7 +40,7 @@ bool Commutes(OpId op, DataType dtype) {
     case op::kLogicalOr:
     case op::kLogicalXor: return true;
     case op::kMaximum:
-    case op::kMinimum: return dtype.is_integer();
+    case op::kMinimum: return dtype.is_integer() || laws.reals;
     default: return false;
   }
 }
@@ -213,10 +214,7 @@ const Term* SumOfMultiples(const Dims& reduced, const Term* body, TermBuilder& t
 // The reduction of a range and of the rest, if the body is a choice between them; null otherwise.
 const Term* SplitRange(OpId op, const Dims& reduced, const Term* body, TermBuilder& terms) {
   IndexSpace& indices = terms.indices();
-  const bool is_exact = IsNumeric(body->dtype) && (op == op::kSum || op == op::kMax || op == op::kMin);
-  const bool is_real = terms.laws().reals && body->dtype.is_floating() &&
-                       (op == op::kSum || (terms.laws().finite && (op == op::kMax || op == op::kMin)));
-  if (!is_exact && !is_real) return nullptr;
+  if (!terms.laws().AreRing(body->dtype) || (op != op::kSum && op != op::kMax && op != op::kMin)) return nullptr;
   LookupSet<const Term*> seen;
   const auto bound = FindBound(body, indices, seen);
   // The greatest element of a part that may be empty is not known.
@@ -398,7 +396,7 @@ const Term* TermBuilder::ApplyLaws(OpId op, const std::vector<const Term*>& args
       return Apply(op::kMultiply, nullptr, {args[0], Apply(op::kDivide, nullptr, {one, args[1]}, dtype)}, dtype);
   }
   // The order of operands that may be in either one.
-  if (args.size() == 2 && Commutes(op, args[0]->dtype)) {
+  if (args.size() == 2 && Commutes(op, args[0]->dtype, laws_)) {
     const Term* a = args[0];
     const Term* b = args[1];
     const bool swaps = a->skeleton != b->skeleton ? b->skeleton < a->skeleton : b->id < a->id;
@@ -415,7 +413,7 @@ const Term* TermBuilder::OfOneElement(OpId op, const Term* body) {
 
 bool Laws::IsOrdered(OpId op, DataType dtype) const {
   const bool is_sum = op == op::kSum || op == op::kMean || op == op::kProd;
-  return !is_sum && dtype.is_floating() && !finite;
+  return !is_sum && dtype.is_floating() && !reals;
 }
 
 const Term* TermBuilder::RearrangeReduction(OpId op, const Dims& reduced, const Term* body) {

@@ -128,11 +128,13 @@ TEST_CASE("elementwise: comparisons", "[eval]") {
   CHECK(Values("greater", {B({2}, {1, 0}), B({2}, {0, 0})}) == std::vector<double>{1, 0});
 }
 
-TEST_CASE("elementwise: of a NaN and a number the second operand is the extreme", "[eval]") {
-  CHECK(Values("maximum", {F32({}, {kNan}), F32({}, {1})})[0] == 1);
+TEST_CASE("elementwise: of a NaN and a number NaN is the extreme", "[eval]") {
+  CHECK(std::isnan(Values("maximum", {F32({}, {kNan}), F32({}, {1})})[0]));
   CHECK(std::isnan(Values("maximum", {F32({}, {1}), F32({}, {kNan})})[0]));
-  CHECK(Values("minimum", {F32({}, {kNan}), F32({}, {1})})[0] == 1);
-  CHECK(Values("nn.relu", {F32({3}, {kNan, -1, 2})}) == std::vector<double>{0, 0, 2});
+  CHECK(std::isnan(Values("minimum", {F32({}, {kNan}), F32({}, {1})})[0]));
+  CHECK(std::isnan(Values("minimum", {F32({}, {1}), F32({}, {kNan})})[0]));
+  CHECK(std::isnan(Values("nn.relu", {F32({1}, {kNan})})[0]));
+  CHECK(Values("nn.relu", {F32({2}, {-1, 2})}) == std::vector<double>{0, 2});
 }
 
 TEST_CASE("elementwise: functions of one number", "[eval]") {

@@ -38,7 +38,8 @@ const UnaryCase kUnary[] = {
     {"round", [](Exact x) { return std::nearbyint(x); }, Same128},
     {"bitwise_not", nullptr, [](Whole x) { return -x - 1; }, [](Whole x) { return 1 - x; }},
     {"logical_not", nullptr, nullptr, [](Whole x) { return 1 - x; }},
-    {"nn.relu", [](Exact x) { return x > 0 ? x : Exact{0}; }, [](Whole x) { return x > 0 ? x : Whole{0}; }},
+    {"nn.relu", [](Exact x) { return x > 0 || std::isnan(x) ? x : Exact{0}; },
+     [](Whole x) { return x > 0 ? x : Whole{0}; }},
     {"sqrt", [](Exact x) { return std::sqrt(x); }, nullptr, nullptr, true},
     {"rsqrt", [](Exact x) { return 1 / std::sqrt(x); }, nullptr, nullptr, true},
     {"acos", [](Exact x) { return std::acos(x); }, nullptr, nullptr, true},
@@ -164,9 +165,9 @@ std::vector<BinaryCase> BinaryCases() {
       {"floor_divide", [](DataType t, Exact a, Exact b) { return std::floor(RoundedTo(t, a / b)); },
        [](DataType, Whole a, Whole b) { return b == 0 ? std::nullopt : std::optional(FloorQuotient(a, b)); }},
       {"power", [](DataType, Exact a, Exact b) { return std::pow(a, b); }, Power, nullptr, true},
-      {"maximum", [](DataType, Exact a, Exact b) { return a > b ? a : b; },
+      {"maximum", [](DataType, Exact a, Exact b) { return a > b || std::isnan(a) ? a : b; },
        [](DataType, Whole a, Whole b) { return std::max(a, b); }, [](Whole a, Whole b) { return a | b; }},
-      {"minimum", [](DataType, Exact a, Exact b) { return a < b ? a : b; },
+      {"minimum", [](DataType, Exact a, Exact b) { return a < b || std::isnan(a) ? a : b; },
        [](DataType, Whole a, Whole b) { return std::min(a, b); }, [](Whole a, Whole b) { return a & b; }},
       {"bitwise_and", nullptr, [](DataType, Whole a, Whole b) { return a & b; },
        [](Whole a, Whole b) { return a & b; }},
@@ -272,9 +273,9 @@ TEST_CASE("types: choices, bounds, fused multiply-add", "[eval]") {
       const Exact b = numbers[3 % numbers.size()];
       CHECK(Same(ExactElements(*Run("where", {B({}, {1}), one(a), one(b)}))[0], a));
       CHECK(Same(ExactElements(*Run("where", {B({}, {0}), one(b), one(a)}))[0], a));
-      const Exact least = a < 7 ? a : 7;  // 7 for NaN
+      const Exact least = a > 7 ? 7 : a;
       const Result<HostValue> clipped = Try("clip", {one(a), Scalar::Int(1), Scalar::Int(7)});
-      if (clipped) CHECK(Same(ExactElements(*clipped->tensor())[0], dtype.is_bool() ? 1 : least > 1 ? least : 1));
+      if (clipped) CHECK(Same(ExactElements(*clipped->tensor())[0], dtype.is_bool() ? 1 : least < 1 ? 1 : least));
       if (dtype.is_bool()) {
         CHECK_FALSE(Try("ewise_fma", {one(a), one(b), one(b)}).ok());
         continue;
