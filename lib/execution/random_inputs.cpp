@@ -9,6 +9,7 @@
 
 #include "iropt/ir/element.h"
 #include "iropt/ir/limits.h"
+#include "iropt/ir/number_format.h"
 
 namespace iropt {
 
@@ -73,7 +74,8 @@ double NonFiniteReal(RandomSource& random, std::span<const int64_t> dims, bool i
 
 // Squares of numbers that differ from the mean by a thousandth of it cancel out to nothing in the format.
 double OffsetReal(RandomSource& random, DataType dtype) {
-  const double offset = dtype.bits < 16 ? 8 : dtype.bits < 32 ? 256 : dtype.bits < 64 ? 4096 : 0x1p30;
+  const double half = dtype == DataType::Float(16) ? 32 : 256;  // whose square is finite
+  const double offset = dtype.bits < 16 ? 8 : dtype.bits < 32 ? half : dtype.bits < 64 ? 4096 : 0x1p30;
   return offset * (1 + random.Uniform() / 1024);
 }
 
@@ -86,25 +88,32 @@ double TieReal(RandomSource& random, std::span<const int64_t> dims) {
   return (static_cast<double>(number) - 16) / 2;
 }
 
-// Between two numbers of a narrower format.
-double NarrowTieReal(RandomSource& random, DataType dtype) {
-  constexpr int kDigits[] = {4, 8, 11, 24};  // of float8, bfloat16, float16 and float32, with one more
-  const int digits = kDigits[random.Next() % (dtype.bits == 64 ? 4 : 3)];
-  const auto odd = static_cast<double>(2 * (random.Next() % 4) + 1);
-  return (random.Next() % 2 == 0 ? 1 : -1) * (1 + odd * std::ldexp(1.0, -digits));
+// The digits behind the first one, and the least normal number.
+int DigitsOf(DataType dtype) {
+  if (const NumberFormat* format = FormatOfDType(dtype)) return format->mantissa_bits;
+  return dtype.bits == 64 ? 52 : dtype.bits == 32 ? 23 : 10;
+}
+double LeastNormal(DataType dtype) {
+  if (dtype.bits == 64) return std::numeric_limits<double>::min();
+  const NumberFormat* format = FormatOfDType(dtype);
+  return format ? LeastNormalOf(*format) : static_cast<double>(std::numeric_limits<float>::min());
+}
+
+double DenormalReal(RandomSource& random, DataType dtype) {
+  const double size = 2 * random.Uniform() - 1;
+  return size * std::fabs(size) * LeastNormal(dtype);
 }
 
 // Neighbours in the format around 1 + 1/4. Sums and products of a few of them are exact in wider formats only.
 double NeighbourReal(RandomSource& random, DataType dtype) {
-  const int digits = dtype.bits == 64 ? 52 : dtype.bits == 32 ? 23 : dtype.code == TypeCode::kBFloat ? 7 : 10;
-  return 1.25 + static_cast<double>(random.Next() % 4) * std::ldexp(1.0, -digits);
+  return 1.25 + static_cast<double>(random.Next() % 4) * std::ldexp(1.0, -DigitsOf(dtype));
 }
 
 double FormOfReal(RandomSource& random, DataType dtype, std::span<const int64_t> dims, const RandomOptions& options) {
   switch (options.form) {
     case InputForm::kOffset: return options.scale * OffsetReal(random, dtype);
-    case InputForm::kTies:
-      return options.values == InputValues::kSpecial ? TieReal(random, dims) : NarrowTieReal(random, dtype);
+    case InputForm::kTies: return TieReal(random, dims);
+    case InputForm::kDenormal: return DenormalReal(random, dtype);
     case InputForm::kSparse: return SpecialReal(random, dtype);
     default: return NeighbourReal(random, dtype);
   }
@@ -209,6 +218,38 @@ void PlaceEnds(std::span<T> elements, DataType dtype, const RandomOptions& optio
     elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
 }
 
+// Numbers half way between two of a narrower format, and next to such: the last digit that fits is even or odd, the
+// half is exact or not. Elements go through all of these cases.
+template <class T>
+void FillNarrowTies(std::span<T> elements, DataType dtype, RandomSource& random) {
+  constexpr int kDigits[] = {3, 7, 10, 23};  // of float8, bfloat16, float16 and float32
+  const size_t num_formats = dtype.bits == 64 ? 4 : 3;
+  uint64_t number = random.Next() % 64;
+  for (T& element : elements) {
+    const int digits = kDigits[number / 4 % num_formats];
+    const bool is_odd = number % 2 != 0;
+    const double next = number / 2 % 2 == 0 ? 0 : std::ldexp(is_odd ? -1 : 1, -DigitsOf(dtype));
+    const double half = 1 + (is_odd ? 3 : 1) * std::ldexp(1.0, -digits - 1) + next;
+    element = Element<T>::Store(static_cast<MathOf<T>>(random.Next() % 2 == 0 ? half : -half));
+    ++number;
+  }
+}
+
+// The same for integers that have more digits than float32, or than float64.
+template <class T>
+void FillNarrowTies(std::span<T> elements, int bits, RandomSource& random) {
+  uint64_t number = random.Next() % 64;
+  for (T& element : elements) {
+    const int digits = bits == 64 && number / 4 % 2 != 0 ? 53 : 24;
+    const int shift = bits - 3 - digits;
+    const bool is_odd = number % 2 != 0;
+    const int64_t next = number / 2 % 2 == 0 ? 0 : is_odd ? -1 : 1;
+    const int64_t half = (((int64_t{1} << digits) + (is_odd ? 3 : 1)) << shift) + next;
+    element = Element<T>::Store(static_cast<MathOf<T>>(half));
+    ++number;
+  }
+}
+
 // -infinity or the least finite float. Where numbers are to be changed a little, it is one that is as good as it in a
 // mask but does not overflow in sums and products: what depends on that depends on the order of sums, too.
 double LeastOfMask(DataType dtype, const RandomOptions& options) {
@@ -236,15 +277,24 @@ void FillMask(std::span<T> elements, DataType dtype, size_t row, double least, R
   }
 }
 
-// Adds a few units in the last place to each number, or takes them away.
+// Adds a few units in the last place to each number, or takes them away. All are multiplied by the factor.
 template <class T>
-void Perturb(std::span<T> elements, DataType dtype, RandomSource& random) {
-  const int digits = dtype.bits == 64 ? 52 : dtype.bits == 32 ? 23 : dtype.code == TypeCode::kBFloat ? 7 : 10;
+void Perturb(std::span<T> elements, DataType dtype, double factor, RandomSource& random) {
+  const double unit = std::ldexp(1.0, -DigitsOf(dtype));
+  const double least = LeastNormal(dtype);
   for (T& element : elements) {
-    const MathOf<T> value = Element<T>::Load(element);
+    const auto value = static_cast<double>(Element<T>::Load(element));
     const double units = static_cast<double>(random.Next() % 17) - 8;
-    element = Element<T>::Store(static_cast<MathOf<T>>(value * (1 + units * std::ldexp(1.0, -digits))));
+    if (value == 0) continue;
+    const double changed = std::fabs(value) < least ? value + units * unit * least : value * (factor + units * unit);
+    element = Element<T>::Store(static_cast<MathOf<T>>(changed));
   }
+}
+
+// The same for all inputs of a run, so that what cancels out still does; what is rounded away is other digits.
+double OffsetFactor(DataType dtype, uint64_t perturbation) {
+  RandomSource random(perturbation);
+  return 1 + (2 * random.Uniform() - 1) * std::ldexp(1.0, -DigitsOf(dtype) / 2 - 2);
 }
 
 // Changes the last bits of floats, if numbers are to be changed, so that equal ones differ.
@@ -253,7 +303,8 @@ void ChangeLastBits(std::span<T> elements, DataType dtype, const RandomOptions& 
   if constexpr (std::is_floating_point_v<MathOf<T>>) {
     if (options.perturbation == 0) return;
     RandomSource changes(HashCombine(options.perturbation, random.Next()));
-    Perturb(elements, dtype, changes);
+    const bool is_offset = options.form == InputForm::kOffset;
+    Perturb(elements, dtype, is_offset ? OffsetFactor(dtype, options.perturbation) : 1, changes);
   }
 }
 
@@ -264,7 +315,13 @@ RandomSource RandomSourceOf(const EntryInput& input, uint64_t seed) {
 }
 
 Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSource random,
-                        const RandomOptions& options) {
+                        const RandomOptions& given) {
+  RandomOptions options = given;
+  // In every second tensor, one of the numbers is often there several times, the first ones more often.
+  if (!options.has_ends && !options.near_integers.empty() && random.Next() % 2 == 0) {
+    const size_t most = random.Next() % options.near_integers.size();
+    options.near_integers = options.near_integers.subspan(random.Next() % (most + 1), 1);
+  }
   const std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, dims);
   DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
     const InputForm form = dtype.is_floating() || dtype.is_bool() ? options.form : options.integer_form;
@@ -272,6 +329,14 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
       const size_t row = dims.empty() || dims.back() < 1 ? 1 : static_cast<size_t>(dims.back());
       FillMask(tensor->MutableAs<T>(), dtype, row, LeastOfMask(dtype, options), random);
       return ChangeLastBits(tensor->MutableAs<T>(), dtype, options, random);
+    }
+    if (form == InputForm::kTies && options.values == InputValues::kOrdinary) {
+      if constexpr (std::is_floating_point_v<MathOf<T>>) {
+        FillNarrowTies(tensor->MutableAs<T>(), dtype, random);
+        return ChangeLastBits(tensor->MutableAs<T>(), dtype, options, random);
+      } else if constexpr (sizeof(T) >= 4) {
+        return FillNarrowTies(tensor->MutableAs<T>(), dtype.bits, random);
+      }
     }
     if (form == InputForm::kEqual) return FillEqual(tensor->MutableAs<T>(), dtype, options.takes_least, random);
     for (T& element : tensor->MutableAs<T>()) {

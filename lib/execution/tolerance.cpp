@@ -38,6 +38,8 @@ Tolerance ToleranceFor(const NDArray& expected, const RunPrecision& precision, c
   Tolerance tolerance = Tolerance::For(expected, computed, precision.accumulation);
   if (precision.mixes_magnitudes && dtype.is_floating() && precision.accumulation > kFewOperations)
     tolerance.absolute = std::max(tolerance.absolute, tolerance.relative * RootMeanSquare(expected));
+  if (precision.is_denormal)
+    tolerance = Tolerance::ForDenormals(expected, computed, precision.accumulation).value_or(tolerance);
   tolerance.relative = options.relative.value_or(tolerance.relative);
   tolerance.absolute = options.absolute.value_or(tolerance.absolute);
   return tolerance;

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "iropt/ir/narrow_element.h"
+#include "iropt/ir/number_format.h"
 
 namespace iropt {
 
@@ -29,6 +31,10 @@ namespace {
 constexpr double kUsualAccumulation = 4096;
 // Results that are much smaller are often differences of larger numbers.
 constexpr double kLeastMagnitude = 0.1;
+// The units in the last place of numbers below the least normal one that may differ.
+constexpr double kDenormalUnits = 8;
+// Sums of a few of them are greater by this factor.
+constexpr double kLargestDenormal = 16;
 
 // The median of the absolute values, without zeros and what is not finite; 1 if there is nothing else.
 double MagnitudeOf(const NDArray& tensor) {
@@ -103,6 +109,16 @@ Tolerance Tolerance::For(const NDArray& expected, DataType dtype, double accumul
   const double growth = std::sqrt(std::max(accumulation / kUsualAccumulation, 1.0));
   tolerance.relative *= growth;
   tolerance.absolute *= growth * std::max(MagnitudeOf(expected), kLeastMagnitude);
+  return tolerance;
+}
+
+std::optional<Tolerance> Tolerance::ForDenormals(const NDArray& expected, DataType dtype, double accumulation) {
+  const NumberFormat* format = FormatOfDType(dtype);
+  const double least = format ? LeastNormalOf(*format) : std::numeric_limits<double>::min();
+  if (!dtype.is_floating() || MagnitudeOf(expected) >= kLargestDenormal * least) return std::nullopt;
+  const double unit = format ? LeastPositiveOf(*format) : std::numeric_limits<double>::denorm_min();
+  Tolerance tolerance = For(expected, dtype, accumulation);
+  tolerance.absolute = tolerance.relative / Of(dtype).relative * kDenormalUnits * unit;
   return tolerance;
 }
 

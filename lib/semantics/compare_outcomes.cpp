@@ -99,7 +99,7 @@ OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expec
   const RunPrecision precision{std::max(got.precision.accumulation, expected.precision.accumulation),
                                is_narrower ? LessPrecise(expected.precision.least_precise, DataType::Float(16))
                                            : expected.precision.least_precise,
-                               expected.precision.mixes_magnitudes};
+                               expected.precision.mixes_magnitudes, expected.precision.is_denormal};
   for (size_t i = 0; i < got.outputs.size(); ++i) {
     const NDArray& want = *expected.outputs[i].tensor;
     Tensor have = got.outputs[i].tensor;

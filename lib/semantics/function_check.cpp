@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -28,12 +29,17 @@ constexpr uint64_t kMostTimesExtraWork = 64;
 // Runs that an assertion has ended.
 constexpr size_t kMostFailingTrials = 3;
 // Changes of the last bits of the inputs that are tried where a pass rounds in another way.
-constexpr uint64_t kPerturbations = 8;
+constexpr uint64_t kPerturbations = 32;
 
 bool IsFinite(const RunOutcome& outcome) {
   return std::ranges::all_of(outcome.outputs, [](const NamedTensor& output) {
     return StatisticsOf(*output.tensor).num_finite == output.tensor->num_elements();
   });
+}
+
+void SetMagnitudes(const InputRecipe& recipe, RunOutcome& outcome) {
+  outcome.precision.mixes_magnitudes = recipe.near_reals;
+  outcome.precision.is_denormal = recipe.random.form == InputForm::kDenormal;
 }
 
 bool IsFinite(const RandomOptions& random) {
@@ -197,7 +203,7 @@ void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& 
         plan, attempts, static_cast<uint64_t>(options.seed) + std::size(kTrialPlans) + i, run, max_work, error);
     run.runner.AddExtraWork(trial ? trial->outcome.work : max_work);
     if (!trial || !trial->outcome.is_written) continue;
-    trial->outcome.precision.mixes_magnitudes = trial->recipe.near_reals;
+    SetMagnitudes(trial->recipe, trial->outcome);
     extra_trials_.push_back(*std::move(trial));
   }
 }
@@ -255,7 +261,9 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, co
 RunOutcome FunctionCheck::Repeat(const Trial& trial, const Run& run) const {
   const Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, run.runner.input_limits());
   IROPT_CHECK(inputs.ok(), "inputs that were made are not made again: {}", inputs.error().message);
-  return run.runner.Run(run.module, run.interface, *inputs, trial.settings);
+  RunOutcome outcome = run.runner.Run(run.module, run.interface, *inputs, trial.settings);
+  SetMagnitudes(trial.recipe, outcome);
+  return outcome;
 }
 
 bool FunctionCheck::ReadsUninitialized(const Trial& trial, const Run& run_before) const {
@@ -276,6 +284,8 @@ void FunctionCheck::CompareTrials(const Run& run_before, const Run& run, const C
       result.not_compared = fmt::format("it reads elements that have no value with {}", maker_->Describe(trial.recipe));
       continue;
     }
+    if (!compared.differences.empty() && !mode.is_of_others && IsRounding(trial, outcome, run_before, tolerance))
+      compared.differences.clear();
     if (is_comparable) next.push_back({trial.recipe, trial.settings, std::move(outcome)});
     result.Add(std::move(compared));
     if (!result.differences.empty()) break;
@@ -288,6 +298,14 @@ bool FunctionCheck::IsRounding(const Trial& trial, const RunOutcome& after, cons
   if (after.failure || !after.is_written || after.outputs.size() != trial.outcome.outputs.size()) return false;
   std::vector<Spread> spreads;
   for (const NamedTensor& output : trial.outcome.outputs) spreads.emplace_back(*output.tensor);
+  const auto covers = [&] {
+    for (size_t i = 0; i < spreads.size(); ++i) {
+      const Tolerance least = ToleranceFor(*trial.outcome.outputs[i].tensor, trial.outcome.precision, tolerance);
+      const bool may_overflow = trial.recipe.random.form == InputForm::kOffset;
+      if (!spreads[i].Covers(*after.outputs[i].tensor, least, may_overflow)) return false;
+    }
+    return true;
+  };
   Trial changed{trial.recipe, trial.settings, {}};
   for (uint64_t change = 1; change <= kPerturbations; ++change) {
     changed.recipe.random.perturbation = change;
@@ -295,12 +313,9 @@ bool FunctionCheck::IsRounding(const Trial& trial, const RunOutcome& after, cons
     run_before.runner.AddExtraWork(outcome.work);
     if (outcome.failure || outcome.outputs.size() != spreads.size()) return true;  // the function fails next to it
     for (size_t i = 0; i < spreads.size(); ++i) spreads[i].Add(*outcome.outputs[i].tensor);
+    if (std::has_single_bit(change) && covers()) return true;
   }
-  for (size_t i = 0; i < spreads.size(); ++i) {
-    const Tolerance least = ToleranceFor(*trial.outcome.outputs[i].tensor, trial.outcome.precision, tolerance);
-    if (!spreads[i].Covers(*after.outputs[i].tensor, least)) return false;
-  }
-  return true;
+  return false;
 }
 
 void FunctionCheck::CompareExtraTrials(const Run& run_before, const Run& run, const CheckMode& mode,
@@ -330,8 +345,8 @@ void FunctionCheck::AddFailingTrial(Trial trial) {
     failing_trials_.push_back(std::move(trial));
 }
 
-void FunctionCheck::CompareFailingTrials(const Run& run, CheckResult& result) {
-  for (const Trial& trial : failing_trials_) {
+void FunctionCheck::CompareFailingTrials(const Run& run, size_t first, CheckResult& result) {
+  for (const Trial& trial : std::span(failing_trials_).subspan(first)) {
     const RunOutcome outcome = Repeat(trial, run);
     if (!outcome.failure) {
       result.differences = {fmt::format("the run does not fail: expected '{}'", trial.outcome.failure->message)};
@@ -361,7 +376,7 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
   }
   result.not_compared = obstacle_;
   if (trials_.empty()) {
-    if (mode.is_of_others) CompareFailingTrials(run_after, result);
+    if (mode.is_of_others) CompareFailingTrials(run_after, 0, result);
     return result;
   }
   mode.changes_mode = mode.changes_mode && HasTrainingOperators(before);
@@ -369,7 +384,7 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
   runner.ResetWork();
   CompareTrials(run_before, run_after, mode, options.tolerance, result);
   obstacle_ = result.not_compared;
-  if (result.differences.empty() && mode.is_of_others) CompareFailingTrials(run_after, result);
+  if (result.differences.empty() && mode.is_of_others) CompareFailingTrials(run_after, 0, result);
   if (!result.differences.empty() || result.num_runs == 0) {
     constants_.reset();  // extra_trials_ have the outcomes of `before`
     return result;
@@ -379,8 +394,10 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
   constants_ = found;
   maker_->SetConstants(std::move(found));
   runner.ResetWork();
+  const size_t num_failing = failing_trials_.size();
   if (!is_known) FindExtraTrials(run_before, options);
   CompareExtraTrials(run_before, run_after, mode, options.tolerance, result);
+  if (result.differences.empty() && mode.is_of_others) CompareFailingTrials(run_after, num_failing, result);
   return result;
 }
 

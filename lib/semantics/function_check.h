@@ -101,8 +101,8 @@ class FunctionCheck {
   bool HasSizes() const;
   // Keeps a run that an assertion has ended; a few of them.
   void AddFailingTrial(Trial trial);
-  // Runs them again: they must fail as before, and print the same until then.
-  void CompareFailingTrials(const Run& run, CheckResult& result);
+  // Runs them again, from this one on: they must fail as before, and print the same until then.
+  void CompareFailingTrials(const Run& run, size_t first, CheckResult& result);
   // Returns whether changes of the last bits of the inputs change what the function computes as much as the difference
   // between the outcomes.
   bool IsRounding(const Trial& trial, const RunOutcome& after, const Run& run_before,

@@ -36,6 +36,7 @@ std::string_view NameOf(InputForm form) {
     case InputForm::kPlain: return "inputs";
     case InputForm::kOffset: return "inputs whose mean is large compared with their deviation";
     case InputForm::kTies: return "halves and ties";
+    case InputForm::kDenormal: return "inputs below the least normal number";
     case InputForm::kNeighbours: return "numbers next to each other";
     case InputForm::kEqual: return "inputs whose elements are all equal";
     case InputForm::kSparse: return "zeros and single numbers that are not finite";

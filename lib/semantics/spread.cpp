@@ -57,7 +57,7 @@ double Spread::RootMeanSquareWidth() const {
   return ranges_.empty() ? 0 : std::sqrt(sum / static_cast<double>(ranges_.size()));
 }
 
-bool Spread::Covers(const NDArray& output, Tolerance tolerance) const {
+bool Spread::Covers(const NDArray& output, Tolerance tolerance, bool may_overflow) const {
   if (is_unknown_) return true;
   // A sum of large numbers that cancel out is a multiple of their precision: a few changes may leave it as it is.
   const double common = output.dtype().is_floating() ? RootMeanSquareWidth() : 0;
@@ -65,8 +65,9 @@ bool Spread::Covers(const NDArray& output, Tolerance tolerance) const {
   if (elements.size() != ranges_.size()) return false;
   for (size_t i = 0; i < elements.size(); ++i) {
     const Range& range = ranges_[i];
-    if (range.has_finite && range.has_other) continue;
-    if (!std::isfinite(elements[i]) || !range.has_finite) {
+    const bool is_finite = std::isfinite(elements[i]);
+    if (range.has_other && (range.has_finite || (may_overflow && is_finite))) continue;
+    if (!is_finite || !range.has_finite) {
       if (range.has_finite || !IsSame(elements[i], range.other)) return false;
       continue;
     }

@@ -16,8 +16,8 @@ class Spread {
   void Add(const NDArray& output);
   // Returns whether each element lies within the range of the runs, widened by several times its width, for floats at
   // least by the usual width of the elements, and by the tolerance. NaNs and infinities are within where a run had the
-  // same, or where runs differed in that.
-  bool Covers(const NDArray& output, Tolerance tolerance) const;
+  // same, or where runs differed in that. With `may_overflow`, all runs may have had one where the element is finite.
+  bool Covers(const NDArray& output, Tolerance tolerance, bool may_overflow) const;
 
  private:
   struct Range {

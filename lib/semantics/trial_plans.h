@@ -70,6 +70,8 @@ inline constexpr TrialPlan kExtraPlans[] = {
     {.values = InputValues::kOrdinary, .sizes = kLargeSizes, .has_indices = true},
     {.values = InputValues::kNonFinite, .form = InputForm::kSparse, .sizes = 1, .fresh = 0xff},
     {.values = InputValues::kOrdinary, .form = InputForm::kTies, .sizes = 0},
+    {.values = InputValues::kSpecial, .form = InputForm::kDenormal, .sizes = 1},
+    {.values = InputValues::kSpecial, .form = InputForm::kDenormal, .sizes = 0, .alternates = true},
 };
 
 }  // namespace iropt

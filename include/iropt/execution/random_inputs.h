@@ -20,6 +20,7 @@ enum class InputForm : uint8_t {
   kPlain,
   kOffset,      // floats whose mean is a thousand times their deviation
   kTies,        // numbers between two of a narrower format; with kSpecial, multiples of 1/2, many of them equal
+  kDenormal,    // numbers that are less than the least normal one
   kNeighbours,  // numbers next to each other that narrower formats and floats cannot tell apart
   kEqual,       // all elements of an input are the same number; integers are an end of their dtype
   kSparse,      // special numbers, many of them 0; with kNonFinite one of them is not finite
@@ -46,7 +47,7 @@ struct RandomOptions {
   std::span<const int64_t> near_integers = {};  // most integers are one of them, or next to one
   std::span<const double> near_reals = {};      // many special floats are one of them, or near to one
   // Another number, other changes of the last bits of all floats; 0 changes nothing. The least float of a mask becomes
-  // one that does not overflow.
+  // one that does not overflow. With kOffset, all are multiplied by nearly 1, too.
   uint64_t perturbation = 0;
 };
 

@@ -17,12 +17,14 @@ struct RunPrecision {
   double accumulation = 1;  // an upper bound for how many operations one after the other lead to an output
   DataType least_precise = DataType::Float(64);  // of the floats that were computed
   bool mixes_magnitudes = false;                 // few inputs are much larger than the others
+  bool is_denormal = false;                      // some inputs are below the least normal number
 };
 
 // The tolerance for the dtype of the expected tensor, or of a less precise one that was computed with. It grows
 // with the square root of the number of operations that lead to an output, as rounding errors do, and the absolute one
 // is relative to the median of the tensor; where few inputs are much larger, and several operations lead to an output,
-// to the root of the mean square, because sums of large and small numbers keep the error of the large ones. What the
+// to the root of the mean square, because sums of large and small numbers keep the error of the large ones. Where
+// inputs are below the least normal number, and most of the tensor is, it is a few units in the last place. What the
 // options give replaces it. O(elements).
 Tolerance ToleranceFor(const NDArray& expected, const RunPrecision& precision, const ToleranceOptions& options);
 

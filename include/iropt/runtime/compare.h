@@ -18,6 +18,8 @@ struct Tolerance {
   // That of the dtype, adapted to the values and to how many operations one after the other lead to them: errors grow
   // with the square root of that, and the absolute error with the median of the absolute values. O(elements).
   static Tolerance For(const NDArray& expected, DataType dtype, double accumulation = 1);
+  // A few units in the last place if most elements are below the least normal number; nothing for other tensors.
+  static std::optional<Tolerance> ForDenormals(const NDArray& expected, DataType dtype, double accumulation = 1);
 };
 
 // That of both float dtypes whose tolerance is greater.
