@@ -1,4 +1,6 @@
 """Models in Python (relax.frontend.nn): what is exported, and what it computes."""
+import gc
+
 import numpy as np
 import pytest
 
@@ -414,3 +416,25 @@ def test_relu6():
 
     mod, _ = Model().export_tvm({"forward": {"x": spec.Tensor([4], "float32")}})
     assert np.asarray(iropt.run(mod, "forward", np.array([-1, 2, 6, 9], "float32"))).tolist() == [0, 2, 6, 6]
+
+
+@pytest.mark.parametrize("was_enabled", [True, False])
+def test_exports_pause_the_garbage_collector(was_enabled):
+    seen = []
+
+    class Model(nn.Module):
+        def forward(self, x: nn.Tensor):
+            seen.append(gc.isenabled())
+            if len(seen) == 2:
+                raise ValueError("of the model")
+            return x + x
+
+    argument = {"forward": {"x": spec.Tensor([4], "float32")}}
+    gc.enable() if was_enabled else gc.disable()
+    try:
+        Model().export_tvm(argument)
+        with pytest.raises(ValueError, match="of the model"):
+            Model().export_tvm(argument)
+        assert seen == [False, False] and gc.isenabled() == was_enabled
+    finally:
+        gc.enable()

@@ -1,4 +1,6 @@
 """Makes modules of Relax of models that are written in Python."""
+import contextlib
+import gc
 import threading
 
 from ... import ObjectStructInfo, ShapeStructInfo, TensorStructInfo, Tuple, TupleGetItem, TupleStructInfo, Var
@@ -63,7 +65,7 @@ class Exporter:
         effects = [] if self.io_effect is None else [("", self.io_effect)]
         effects += core._Attributes(spec.module, "", core.Effect).find()
         params = core._Attributes(spec.module, "", core.Parameter)
-        with self:
+        with self, _no_collection():
             if effects:
                 self._initialize(effects)
             for name, method in zip(spec.method_names, spec.method_specs):
@@ -88,6 +90,18 @@ class Exporter:
             with self.builder.dataflow():
                 outputs, inputs = _Method(self.builder, method, params, effects).emit()
             self.builder.emit_func_output(outputs, inputs)
+
+
+@contextlib.contextmanager
+def _no_collection():
+    """Pauses the garbage collector: nearly all that an export makes lives until its end, and is looked through for nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class _Method:
