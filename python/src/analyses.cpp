@@ -228,6 +228,13 @@ class PyAnalyzer {
       return std::pair(set.coeff, set.base);
     });
   }
+  void SetExtensions(bool prove_transitively, bool and_of_ors, bool constrain_branches) {
+    With([&](Build&) {
+      analyzer_.set_extensions({.prove_transitively = prove_transitively,
+                                .and_of_ors = and_of_ors,
+                                .constrain_branches = constrain_branches});
+    });
+  }
   // The ends of the set of values while variables run from a least to a greatest value; None is unbounded.
   py::tuple IntSet(const NodeRef& ref, const py::list& domains) {
     return With([&](Build& build) { return Ends(arith::EvalSet(Expr(ref, build), Domains(domains, build), analyzer_), build); });
@@ -307,6 +314,7 @@ void AddAnalyses(py::module_& m) {
       .def("set_bound", &PyAnalyzer::SetBound)
       .def("modular", &PyAnalyzer::Modular)
       .def("set_modular", &PyAnalyzer::SetModular)
+      .def("set_extensions", &PyAnalyzer::SetExtensions)
       .def("int_set", &PyAnalyzer::IntSet)
       .def("deduce_bound", &PyAnalyzer::DeduceBound)
       .def("linear_equation", &PyAnalyzer::LinearEquation)

@@ -8,7 +8,7 @@ class _Infinity:
     """An end that does not exist."""
 
     def __init__(self, name):
-        self._name = name
+        self._name = self.name = name
 
     def same_as(self, other):
         """Returns whether both are the same end."""
@@ -82,25 +82,27 @@ class IntervalSet(IntSet):
         return f"IntervalSet[{self.min_value}, {self.max_value}]"
 
 
-def _region(region, var_dom, predicate, strict):
-    found = native.estimate_region([(item.min, item.extent) if isinstance(item, tir.Range) else item for item in region],
-                                   [(plain(var), dom) for var, dom in dict(var_dom).items()], plain(predicate), strict)
+def _region(region, var_dom, predicate, strict, analyzer):
+    value = plain if analyzer is None else analyzer.with_values
+    parts = [(item.min, item.extent) if isinstance(item, tir.Range) else item for item in region]
+    domains = [(plain(var), tir.Range.from_min_extent(value(dom.min), value(dom.extent))) for var, dom in dict(var_dom).items()]
+    found = native.estimate_region([tuple(map(value, part)) for part in parts], domains, value(predicate), strict)
     return None if found is None else [IntervalSet(low, high) for low, high in found]
 
 
-def estimate_region_lower_bound(region, var_dom, predicate):
+def estimate_region_lower_bound(region, var_dom, predicate, analyzer=None):
     """The part of a region that is surely accessed; None if it is not known."""
-    return _region(region, var_dom, predicate, True)
+    return _region(region, var_dom, predicate, True, analyzer)
 
 
-def estimate_region_strict_bound(region, var_dom, predicate):
+def estimate_region_strict_bound(region, var_dom, predicate, analyzer=None):
     """The part of a region that is accessed, and no more; None if it is not known."""
-    return _region(region, var_dom, predicate, True)
+    return _region(region, var_dom, predicate, True, analyzer)
 
 
-def estimate_region_upper_bound(region, var_dom, predicate):
+def estimate_region_upper_bound(region, var_dom, predicate, analyzer=None):
     """A part of a region that has everything that is accessed."""
-    return _region(region, var_dom, predicate, False)
+    return _region(region, var_dom, predicate, False, analyzer)
 
 
 def union_lower_bound(sets):

@@ -35,12 +35,16 @@ class IterMapExpr:
 class IterMark:
     """An iterator that takes the values from 0 to extent - 1: a variable, or a sum of digits."""
 
+    _structure_ = ("source", "extent")
+
     def __init__(self, source, extent):
         self.source, self.extent = source, tir.convert(extent)
 
 
 class IterSplitExpr(IterMapExpr):
     """A digit of an iterator: source // lower_factor % extent * scale."""
+
+    _structure_ = ("source", "lower_factor", "extent", "scale")
 
     def __init__(self, source, lower_factor, extent, scale):
         self.source = source
@@ -60,6 +64,8 @@ class IterSplitExpr(IterMapExpr):
 
 class IterSumExpr(IterMapExpr):
     """A sum of digits and of a base."""
+
+    _structure_ = ("args", "base")
 
     def __init__(self, args, base):
         self.args, self.base = list(args), tir.convert(base)
@@ -85,12 +91,19 @@ def int_of(expr):
     return expr if isinstance(expr, int) else expr.value if isinstance(expr, tir.IntImm) else None
 
 
-def _iters(input_iters):
-    return [(plain(var), dom if isinstance(dom, tir.Range) else tir.Range(0, dom)) for var, dom in dict(input_iters).items()]
+def _iters(input_iters, analyzer=None):
+    ranges = [(plain(var), dom if isinstance(dom, tir.Range) else tir.Range(0, dom)) for var, dom in dict(input_iters).items()]
+    if analyzer is None:
+        return ranges
+    return [(var, tir.Range.from_min_extent(analyzer.with_values(dom.min), analyzer.with_values(dom.extent))) for var, dom in ranges]
 
 
-def _condition(predicate):
-    predicate = plain(predicate)
+def _exprs(values, analyzer):
+    return [plain(value) if analyzer is None else analyzer.with_values(value) for value in values]
+
+
+def _condition(predicate, analyzer=None):
+    predicate = plain(predicate) if analyzer is None else analyzer.with_values(predicate)
     return None if int_of(predicate) == 1 else predicate
 
 
@@ -106,20 +119,29 @@ def _sum(index, iters):
     return IterSumExpr(args, base)
 
 
-def _fused(total, extent, scale, base):
-    """A sum of several digits as one digit of an iterator, which is their sum."""
-    if len(total.args) < 2:
-        return total
+def _fused(index, iters, extent, scale, base):
+    """An index of a map as a digit of one iterator."""
     simplify = Analyzer().simplify
-    digits = [IterSplitExpr(arg.source, arg.lower_factor, arg.extent, simplify(tir.floordiv(arg.scale, scale)))
-              for arg in total.args]
-    zero = tir.const(0, total.base.dtype)
-    mark = IterMark(IterSumExpr(digits, zero), extent)
-    return IterSumExpr([IterSplitExpr(mark, tir.const(1, extent.dtype), extent, scale)], base)
+    zero = tir.const(0, extent.dtype)
+    try:
+        total = _sum(index, iters)
+    except NotImplementedError:
+        total = IterSumExpr([], index)
+    if len(total.args) == 1 and native.structural_equal(simplify(total.args[0].extent), simplify(extent), False):
+        return total
+    if not total.args:
+        if int_of(extent) == 1:
+            return total
+        # An iterator that is padded, or a sum of others, is known by its expression only.
+        source = IterSumExpr([], simplify(tir.floordiv(index - base, scale)))
+    else:
+        source = IterSumExpr([IterSplitExpr(arg.source, arg.lower_factor, arg.extent, simplify(tir.floordiv(arg.scale, scale)))
+                              for arg in total.args], zero)
+    return IterSumExpr([IterSplitExpr(IterMark(source, extent), tir.const(1, extent.dtype), extent, scale)], base)
 
 
 def detect_iter_map(indices, input_iters, predicate=True, check_level=IterMapLevel.Surjective,
-                    simplify_trivial_iterators=True):
+                    simplify_trivial_iterators=True, analyzer=None):
     """Indices as maps of iterators that are independent of each other.
 
     Args:
@@ -128,39 +150,41 @@ def detect_iter_map(indices, input_iters, predicate=True, check_level=IterMapLev
         predicate: the condition under which they are such maps.
         check_level: an IterMapLevel, or its name.
         simplify_trivial_iterators: replace iterators that run once by their value.
+        analyzer: an Analyzer, whose values of variables are used.
 
     Returns: an IterMapResult, without indices if they are not such maps.
     """
     level = IterMapLevel.from_str(check_level) if isinstance(check_level, str) or check_level is None else check_level
-    iters = _iters(input_iters)
-    found = native.detect_iter_map([plain(index) for index in indices], iters, _condition(predicate), _LEVELS[level],
+    iters = _iters(input_iters, analyzer)
+    found = native.detect_iter_map(_exprs(indices, analyzer), iters, _condition(predicate, analyzer), _LEVELS[level],
                                    simplify_trivial_iterators)
     if found is None:
         return IterMapResult([], ["the indices are not maps of the iterators"], tir.const(0, "bool"))
-    sums = [_fused(_sum(expr, iters), *shape) for expr, *shape in found[0]]
+    sums = [_fused(expr, iters, *shape) for expr, *shape in found[0]]
     return IterMapResult(sums, [], tir.const(0, "bool") if found[1] is None else found[1])
 
 
-def normalize_to_iter_sum(index, input_iters):
+def normalize_to_iter_sum(index, input_iters, analyzer=None):
     """An index as a sum of digits of iterators; what is not one is in its base.
 
     Args:
         index: the expression.
         input_iters: the range of each variable.
+        analyzer: an Analyzer, whose values of variables are used.
 
     Returns: an IterSumExpr, whose digits are in the order of decreasing scales.
     """
-    return _sum(plain(index), _iters(input_iters))
+    return _sum(_exprs([index], analyzer)[0], _iters(input_iters, analyzer))
 
 
 def iter_map_simplify(indices, input_iters, predicate=True, check_level=IterMapLevel.Surjective,
-                      simplify_trivial_iterators=True):
+                      simplify_trivial_iterators=True, analyzer=None):
     """The normal forms of indices as maps of iterators; the indices themselves where they are not.
 
     Args and result: as of detect_iter_map, with a list of expressions.
     """
     del check_level
-    return native.simplify_iter_maps([plain(index) for index in indices], _iters(input_iters), _condition(predicate),
+    return native.simplify_iter_maps(_exprs(indices, analyzer), _iters(input_iters, analyzer), _condition(predicate, analyzer),
                                      simplify_trivial_iterators)
 
 
@@ -170,26 +194,26 @@ def normalize_iter_map_to_expr(expr):
 
 
 def subspace_divide(bindings, input_iters, sub_iters, predicate=True, check_level=IterMapLevel.Surjective,
-                    simplify_trivial_iterators=True):
+                    simplify_trivial_iterators=True, analyzer=None):
     """Indices as an outer and an inner part each: of the iterators that are not in sub_iters, and of those that are.
 
     Args:
         bindings: the expressions.
         input_iters: the range of each variable.
         sub_iters: the variables of the inner part.
-        predicate, check_level, simplify_trivial_iterators: as of detect_iter_map.
+        predicate, check_level, simplify_trivial_iterators, analyzer: as of detect_iter_map.
 
     Returns: a list of [outer mark, inner mark] for each index and for the two conditions; an empty one if they cannot be
         divided.
     """
     del check_level
-    found = native.divide_subspace([plain(index) for index in bindings], _iters(input_iters),
-                                   [plain(var) for var in sub_iters], _condition(predicate), simplify_trivial_iterators)
+    found = native.divide_subspace(_exprs(bindings, analyzer), _iters(input_iters, analyzer), [plain(var) for var in sub_iters],
+                                   _condition(predicate, analyzer), simplify_trivial_iterators)
     if found is None:
         return []
     parts = [[IterMark(outer, outer_extent), IterMark(inner, inner_extent)] for outer, outer_extent, inner, inner_extent in found[0]]
     true = tir.const(1, "bool")
-    return [*parts, [IterMark(item or true, tir.const(1, "bool")) for item in found[1:]]]
+    return [*parts, [IterMark(true if item is None else item, tir.const(1, "bool")) for item in found[1:]]]
 
 
 def inverse_affine_iter_map(iter_map, outputs):

@@ -52,6 +52,9 @@ def difference(lhs, rhs, map_free_vars=False):
     if isinstance(lhs, Node) or isinstance(rhs, Node):
         if isinstance(lhs, (int, float, tir.PrimExpr)) and isinstance(rhs, (int, float, tir.PrimExpr)):
             return difference(tir.convert(lhs), tir.convert(rhs), map_free_vars)
+    fields = getattr(type(lhs), "_structure_", ())
+    if fields and type(lhs) is type(rhs):
+        return difference([getattr(lhs, name) for name in fields], [getattr(rhs, name) for name in fields], map_free_vars)
     return None if type(lhs) is type(rhs) and lhs == rhs else f"{lhs!r}, {rhs!r}"
 
 

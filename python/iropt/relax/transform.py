@@ -96,18 +96,25 @@ def BindSymbolicVars(binding_map, func_name=None):
     return module_pass(run, opt_level=1, name="BindSymbolicVars")
 
 
-def LegalizeOps(customize_legalize_map=None, enable_warning=False, file=""):
+def LegalizeOps(customize_legalize_map=None, skip_ops=None, enable_warning=False, file=""):
     """Lowers operators to calls of PrimFuncs.
 
     customize_legalize_map: by operators, functions of (block builder, call) that make other expressions of calls, or names of
     PrimFuncs of the module or of `file`
 
+    skip_ops: names of operators whose calls stay
+
     enable_warning: warn about operators that stay
     """
+    if isinstance(skip_ops, bool):
+        # TVM 0.18 has the warnings at this place.
+        skip_ops, enable_warning = None, skip_ops
+    skipped = list(skip_ops or ())
     customized = {**_ir.op_attrs.functions_of("FLegalize"), **(customize_legalize_map or {})}
-    functions = {name: item for name, item in customized.items() if callable(item)}
-    names = {name: item for name, item in (customize_legalize_map or {}).items() if name not in functions}
-    legalize = _transform.make("LegalizeOps", {"customize_legalize_map": names, "enable_warning": enable_warning, "file": file})
+    functions = {name: item for name, item in customized.items() if callable(item) and name not in skipped}
+    names = {name: item for name, item in (customize_legalize_map or {}).items() if not callable(item)}
+    legalize = _transform.make("LegalizeOps", {"customize_legalize_map": names, "skip_ops": skipped,
+                                               "enable_warning": enable_warning, "file": file})
     if not functions:
         return legalize
 

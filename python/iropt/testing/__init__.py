@@ -253,6 +253,10 @@ def _read(function):
 
 
 def __getattr__(name):
+    if name in ("check_bool_expr_is_true", "check_int_constraints_trans_consistency"):
+        from . import constraints
+
+        return getattr(constraints, name)
     if name.startswith("requires_"):
         return _skip(name[len("requires_"):])
     raise AttributeError(name)

@@ -38,6 +38,7 @@
 #include "returned_calls.h"
 #include "transform/relax/util/name_hints.h"
 #include "transform/relax/util/network_mode.h"
+#include "transform/relax/util/operator_name.h"
 
 namespace iropt {
 
@@ -161,6 +162,7 @@ class Legalizer : public ExprMutator {
   // The expression that replaces the call, with a type; the call itself if it stays.
   const Expr* Legalize(const Call& call) {
     const OpInfo& op = *To<Op>(call.op)->info;
+    if (std::ranges::find(options_.skip_ops, op.id) != options_.skip_ops.end()) return &call;
     const Legalization row = LegalizationOf(op);
     const auto custom = options_.customize.find(op.name);
     const bool is_custom = custom != options_.customize.end();
@@ -288,7 +290,9 @@ Result<Module> LegalizeOps(Module module, const LegalizeOptions& options, Diagno
 
 Pass CreateLegalizeOps(const PassOptions& options) {
   LegalizeOptions legalize;
-  legalize.enable_warning = *pass_options::LegalizeOps(options).enable_warning;
+  const pass_options::LegalizeOps given(options);
+  legalize.enable_warning = *given.enable_warning;
+  legalize.skip_ops = OperatorsOf(options, given.skip_ops);
   ReadCustomLegalizations(options, legalize);
   const auto run = [legalize](Module module, ModulePassContext& context) -> Result<Module> {
     if (!context.context.Config(config::relax::transform::apply_legalize_ops)) return module;

@@ -576,11 +576,7 @@ Pass CreateFoldConstant(const PassOptions& options) {
   FoldOptions fold;
   fold.max_bytes = static_cast<size_t>(options.Count(given.max_bytes));
   fold.max_file_bytes = static_cast<size_t>(options.Count(given.max_file_bytes));
-  for (const std::string& name : *given.skip_ops) {
-    const OpInfo* op = FindRelaxOp(name);
-    if (op) fold.skip_ops.push_back(op->id);
-    if (!op) options.Refuse(given.skip_ops, fmt::format("has '{}', which is not an operator of Relax", name));
-  }
+  fold.skip_ops = OperatorsOf(options, given.skip_ops);
   return CreateFunctionPass(options.info(), [fold](const Module&) -> FunctionPassFn {
     // The first function computes what all of them share.
     struct Share {

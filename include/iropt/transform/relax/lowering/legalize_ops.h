@@ -4,9 +4,11 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/legalize/legalize.h"
+#include "iropt/op/op.h"
 #include "iropt/pass/analysis.h"
 #include "iropt/support/result.h"
 
@@ -15,6 +17,7 @@ namespace iropt {
 struct LegalizeOptions {
   // Legalizations that replace those of the table, by the full name of the operator.
   std::map<std::string, std::function<const Expr*(LegalizeCall&)>, std::less<>> customize = {};
+  std::vector<OpId> skip_ops = {};       // those that stay
   bool enable_warning = false;           // about operators that stay
   NetworkMode mode = NetworkMode::Auto;  // of batch_norm
 };
