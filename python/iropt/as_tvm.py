@@ -18,7 +18,7 @@ import runpy
 import sys
 import types
 
-from ._core import Error
+from ._core import Error, native
 from .script._names import Name
 
 _ALIASES = {
@@ -49,6 +49,13 @@ _ALIASES = {
     "iropt.relax.training.utils": ["relax.training.utils"],
     "iropt.relax.dpl": ["relax.dpl", "relax.dpl.pattern", "relax.dpl.context", "relax.dpl.rewrite"],
     "iropt.relax.backend": ["relax.backend"],
+    "iropt.relax.backend.contrib": ["relax.backend.contrib"],
+    "iropt.relax.backend.contrib.cublas": ["relax.backend.contrib.cublas", "relax.backend.cuda.cublas"],
+    "iropt.relax.backend.contrib.cudnn": ["relax.backend.contrib.cudnn", "relax.backend.cuda.cudnn"],
+    "iropt.relax.backend.contrib.cutlass": ["relax.backend.contrib.cutlass", "relax.backend.cuda.cutlass", "contrib.cutlass.build"],
+    "iropt.relax.backend.contrib.hipblas": ["relax.backend.contrib.hipblas", "relax.backend.rocm.hipblas"],
+    "iropt.relax.backend.contrib.nnapi": ["relax.backend.contrib.nnapi"],
+    "iropt.relax.backend.contrib.tensorrt": ["relax.backend.contrib.tensorrt"],
     "iropt.relax.backend.pattern_registry": ["relax.backend.pattern_registry"],
     "iropt.relax.backend.patterns": ["relax.backend.patterns"],
     "iropt.relax.backend.dispatch": ["relax.backend.dispatch_sampling", "relax.backend.dispatch_sort_scan"],
@@ -117,6 +124,7 @@ _ALIASES = {
     "iropt.arith": ["arith", "arith.analyzer", "arith.iter_affine_map", "arith.bound", "arith.pattern"],
     "iropt.arith._ffi_api": ["arith._ffi_api"],
     "iropt.arith.int_set": ["arith.int_set"],
+    "iropt.arith.int_solver": ["arith.int_solver"],
     "iropt.dlight": ["dlight", "s_tir.dlight"],
     "iropt.dlight.rules": ["dlight.base.transform", "dlight.base.schedule_rule", "s_tir.dlight.base.transform",
                            "s_tir.dlight.base.schedule_rule"],
@@ -361,6 +369,7 @@ def install(version=None):
         if version not in _versions():
             raise Error(f"unknown version of TVM '{version}': expected one of {', '.join(_versions())}")
         _chosen_version = version
+        native.set_unknown_version(version)
     sys.meta_path.insert(0, _Finder())
     import tvm  # type: ignore[import]  # noqa: F401
 

@@ -32,6 +32,12 @@ namespace {
 
 // ---- Reading
 
+// The version of texts that could be of every one: that which the process was told.
+std::optional<TextVersion>& UnknownVersion() {
+  static std::optional<TextVersion> version;
+  return version;
+}
+
 struct SourceText {
   std::string name;
   std::string folder;
@@ -67,7 +73,7 @@ PyModule ReadText(const SourceText& text, bool verify) {
                           .sources = &session.sources(),
                           .is_written_back = text.output != nullptr,
                           .format_options = text.output,
-                          .options = {.open_tensor = open}};
+                          .options = {.open_tensor = open, .unknown_version = UnknownVersion()}};
       if (row->is_text) {
         IROPT_RETURN_IF_ERROR(CheckIsText(request.contents));
         IROPT_ASSIGN_OR_RETURN(request.base,
@@ -120,6 +126,7 @@ PyModule FromScript(std::string text, const std::string& name, uint32_t first_li
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, session.sources().AddBuffer(name, owner->text(), owner, first_line));
     ParseOptions options;
     options.host = &host;
+    options.unknown_version = UnknownVersion();
     std::optional<Module> module = ParseModule(owner->text(), base, options, log.engine());
     if (!module) return Failure{ErrorCode::Parse};
     if (verify && !VerifyModule(*module, {}, log.engine())) return Failure{ErrorCode::IllFormed};
@@ -391,6 +398,7 @@ void AddModuleType(py::module_& m) {
           });
   m.def("from_source", &FromSource, py::arg("text"), py::arg("name") = "module", py::arg("first_line") = 1,
         py::arg("format") = "", py::arg("verify") = true);
+  m.def("set_unknown_version", [](std::string_view version) { UnknownVersion() = ToVersion(version); });
   m.def("from_script", &FromScript, py::arg("text"), py::arg("name"), py::arg("first_line"), py::arg("verify"),
         py::arg("call"), py::arg("captured"));
   m.def("from_file", &FromFile, py::arg("path"), py::arg("format") = "", py::arg("verify") = true);

@@ -130,4 +130,15 @@ def test_maps_with_conditions_have_the_extents_that_are_left():
     (index,) = arith.detect_iter_map([i], {i: 48}, predicate=i < 10).indices
     assert iropt.arith.Analyzer().simplify(index.args[0].extent).value == 10
     outer, inner = arith.subspace_divide([i * 4 + j], {i: 8, j: 4}, [j], predicate=i < 6)[1]
-    assert str(outer.source) == "i < 6" and inner.source.value == 1
+    assert str(outer.extent) == "i < 6" and inner.extent.value == 1
+
+
+def test_maps_of_sums_of_iterators_have_inverses():
+    i, n = tir.Var("i", "int32"), tir.Var("n", "int32")
+    turned = i % 16 * 4 + i // 16
+    indices = arith.detect_iter_map([turned % 8 * 8 + turned // 8], {i: 64}).indices
+    value = arith.inverse_affine_iter_map(indices, [n])[i]
+    for number in range(64):
+        other = number % 16 * 4 + number // 16
+        index = other % 8 * 8 + other // 8
+        assert arith.Analyzer().simplify(tir.stmt_functor.substitute(value, {n: tir.const(index, "int32")})).value == number

@@ -69,6 +69,7 @@ class IterSumExpr(IterMapExpr):
 
     def __init__(self, args, base):
         self.args, self.base = list(args), tir.convert(base)
+        self._marks = []  # the iterators in the base
 
     dtype = property(lambda self: self.base.dtype)
 
@@ -134,6 +135,8 @@ def _fused(index, iters, extent, scale, base):
             return total
         # An iterator that is padded, or a sum of others, is known by its expression only.
         source = IterSumExpr([], simplify(tir.floordiv(index - base, scale)))
+        used = {native.node_id(var) for var in native.free_vars(source.base)}
+        source._marks = [IterMark(var, dom.extent) for var, dom in iters if native.node_id(var) in used]
     else:
         source = IterSumExpr([IterSplitExpr(arg.source, arg.lower_factor, arg.extent, simplify(tir.floordiv(arg.scale, scale)))
                               for arg in total.args], zero)
@@ -203,8 +206,8 @@ def subspace_divide(bindings, input_iters, sub_iters, predicate=True, check_leve
         sub_iters: the variables of the inner part.
         predicate, check_level, simplify_trivial_iterators, analyzer: as of detect_iter_map.
 
-    Returns: a list of [outer mark, inner mark] for each index and for the two conditions; an empty one if they cannot be
-        divided.
+    Returns: a list of [outer mark, inner mark] for each index; the last ones have the two conditions as their extents. It is
+        empty if the indices cannot be divided.
     """
     del check_level
     found = native.divide_subspace(_exprs(bindings, analyzer), _iters(input_iters, analyzer), [plain(var) for var in sub_iters],
@@ -212,8 +215,8 @@ def subspace_divide(bindings, input_iters, sub_iters, predicate=True, check_leve
     if found is None:
         return []
     parts = [[IterMark(outer, outer_extent), IterMark(inner, inner_extent)] for outer, outer_extent, inner, inner_extent in found[0]]
-    true = tir.const(1, "bool")
-    return [*parts, [IterMark(true if item is None else item, tir.const(1, "bool")) for item in found[1:]]]
+    conditions = [tir.const(1, "bool") if item is None else item for item in found[1:]]
+    return [*parts, [IterMark(IterSumExpr([], tir.const(0, "int32")), condition) for condition in conditions]]
 
 
 def inverse_affine_iter_map(iter_map, outputs):
@@ -227,6 +230,7 @@ def inverse_affine_iter_map(iter_map, outputs):
     """
     def marks_of(total):
         """The iterators that are variables."""
+        yield from total._marks
         for arg in total.args:
             source = arg.source.source
             yield from marks_of(source) if isinstance(source, IterSumExpr) else [arg.source]

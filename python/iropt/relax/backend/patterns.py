@@ -1,6 +1,7 @@
 """Patterns of common groups of operators. Most functions give (pattern, parts of it by names)."""
 from ..dpl.constructors import is_const, is_op, is_tuple_get_item, wildcard
 from ..dpl.pattern import GlobalVarPattern, TuplePattern
+from .attention_rewriting import make_attention_rewrite_pattern  # noqa: F401
 
 
 def _finish(out, parts, with_bias, activation):
