@@ -15,6 +15,7 @@ from .ir import IRModule
 from .ir.transform import Pass, PassContext
 from .running import Function
 from .runtime import Device, NDArray, ShapeTuple
+from .target import Target
 
 _ARCHIVE_ENTRY = "iropt.json"
 
@@ -68,7 +69,7 @@ class Module:
 
     def __init__(self, mod, target=None, kind="module"):
         self.ir_mod, self.target, self._kind = mod, target, kind
-        self.imported_modules, self.imports = [], []
+        self._imports = None
         self.type_key = "iropt"
 
     def _names(self):
@@ -103,6 +104,23 @@ class Module:
         if not isinstance(name, str):
             raise ValueError("Can only take string as function name")
         return self.get_function(name)
+
+    @property
+    def imported_modules(self):
+        """The module of the functions for a device, if the target is one. Its source is their text: they run on the host."""
+        if self._imports is None:
+            kind = None if self.target is None else str(Target(self.target).kind)
+            is_host = kind in (None, "llvm", "c") or self._kind == kind
+            self._imports = [] if is_host else [Module(self.ir_mod, self.target, kind)]
+            for module in self._imports:
+                module.type_key = kind
+        return self._imports
+
+    imports = property(lambda self: self.imported_modules)
+
+    def import_module(self, module):
+        """Adds a module to those that are imported."""
+        self.imported_modules.append(module)
 
     @property
     def entry_func(self):

@@ -3,6 +3,8 @@ import json
 import threading
 
 from ._core import native, node
+from .device_targets import (adreno, arm_cpu, bifrost, cuda, intel_graphics, mali, rasp, riscv_cpu,  # noqa: F401
+                             rocm)
 from . import ir
 
 _state = threading.local()

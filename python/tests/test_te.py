@@ -5,7 +5,7 @@ import numpy
 import pytest
 
 import iropt
-from iropt import ir, relax, te, tir, topi
+from iropt import executable, ir, relax, runtime, te, tir, topi
 from iropt.script import ir as I, relax as R, tir as T  # noqa: F401
 
 
@@ -358,3 +358,46 @@ def test_schedules_of_tensors_are_built_and_lowered():
         s[B].unroll(B.op.axis[0]), s[B].split(B.op.axis[0], 2)
     with pytest.raises(NotImplementedError, match="tensorize of a stage"):
         s[B].tensorize(inner, None)
+
+
+def test_schedules_reduce_in_two_steps():
+    n, m = te.var("n"), te.var("m")
+    a, k = te.placeholder((n, m), name="A"), te.reduce_axis((0, m), "k")
+    b = te.compute((n,), lambda i: te.sum(a[i, k], axis=k), name="B")
+    sch = te.create_schedule(b.op)
+    _, inner = sch[b].split(b.op.reduce_axis[0], factor=16)
+    partial = sch.rfactor(b, inner)
+    outer, row = sch[b].split(sch[b].op.axis[0], factor=32)
+    sch[b].bind(outer, te.thread_axis("blockIdx.x"))
+    sch[b].bind(row, te.thread_axis("threadIdx.y"))
+    sch[b].bind(sch[b].op.reduce_axis[0], te.thread_axis("threadIdx.x"))
+    sch[partial].compute_at(sch[b], sch[b].op.reduce_axis[0])
+    module = executable.build(sch, [a, b], "cuda")
+    data, result = numpy.random.default_rng(0).random((5, 40), "float32"), runtime.array(numpy.zeros(5, "float32"))
+    module(runtime.array(data), result)
+    numpy.testing.assert_allclose(result.numpy(), data.sum(1), rtol=1e-5)
+    (code,) = module.imported_modules
+    assert code.type_key == "cuda" and "threadIdx.x" in code.get_source() and code.imported_modules == []
+    assert executable.build(sch, [a, b], "llvm").imported_modules == []
+
+
+def test_results_that_are_no_arguments_are_memory_of_the_function():
+    a = te.placeholder((4, 3), name="A")
+    b = te.compute((4,), lambda i: a[i, 0] * 2.0, name="B")
+    func = te.create_schedule(b.op).prim_func([a])
+    assert len(func.params) == 1 and [buffer.name for buffer in func.body.block.alloc_buffers] == ["B"]
+    executable.build(te.create_schedule(b.op), [a])(runtime.array(numpy.ones((4, 3), "float32")))
+
+
+def test_copies_of_copies():
+    a = te.placeholder((8, 8), name="A")
+    b = te.compute((8, 8), lambda i, j: a[i, j] + 1.0, name="B")
+    sch = te.create_schedule(b.op)
+    shared = sch.cache_read(a, "shared", [b])
+    local = sch.cache_read(shared, "local", [b])
+    assert tuple(local.shape) == (8, 8) and local.dtype == "float32"
+    func = sch.prim_func([a, b])
+    assert [buffer.scope() for buffer in func.body.block.alloc_buffers] == ["shared", "local"]
+    result = runtime.array(numpy.zeros((8, 8), "float32"))
+    executable.build(func)(runtime.array(numpy.ones((8, 8), "float32")), result)
+    assert (result.numpy() == 2).all()

@@ -289,6 +289,9 @@ def create(kind="json", *args, **kwargs):
     return JSONDatabase(*args, **kwargs)
 
 
+Database.create = staticmethod(create)
+
+
 def make(database, work_dir):
     """The database that a word or an object stands for."""
     if isinstance(database, Database):

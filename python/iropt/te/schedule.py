@@ -37,8 +37,11 @@ class Cached:
 class CachedTensor:
     """A tensor that a schedule keeps in other memory."""
 
-    def __init__(self, op):
-        self.op, self.name = op, op.name
+    def __init__(self, op, shape, dtype):
+        self.op, self.name, self.shape, self.dtype = op, op.name, shape, dtype
+
+    # The name of its buffer in the PrimFunc.
+    buffer_name = property(lambda self: self.name.replace(".", "_"))
 
 
 class Stage:
@@ -47,6 +50,7 @@ class Stage:
     def __init__(self, schedule, op):
         self._schedule, self.op, self._steps = schedule, op, []
         self.attached = None  # (stage, axis) of compute_at
+        self.loops = None  # the axes in the order of the loops, where that is not the one of the operation
         self._is_inline = False
         self.leaf_iter_vars = [*getattr(op, "axis", ()), *getattr(op, "reduce_axis", ())]
 
@@ -169,7 +173,7 @@ class Schedule:
     @property
     def stages(self):
         """The stages in the order in which they are computed."""
-        return list(self._stages.values())
+        return list({id(stage): stage for stage in self._stages.values()}.values())
 
     def __getitem__(self, tensor):
         op = tensor if id(tensor) in self._stages else getattr(tensor, "op", tensor)
@@ -197,21 +201,55 @@ class Schedule:
 
     def _add_cache(self, kind, op, tensor, scope, readers):
         stage = self._stages[id(op)] = Stage(self, op)
-        made = CachedTensor(op)
+        made = CachedTensor(op, tensor.shape, tensor.dtype)
         self._caches.append((kind, stage, self[tensor], tensor, scope, readers))
         return made
 
     def rfactor(self, tensor, axis, factor_axis=0):
-        """Schedules of PrimFuncs have this, which needs other tensors here."""
-        del tensor, axis, factor_axis
-        raise NotImplementedError("rfactor of te is not a part of iropt: schedule the PrimFunc of the tensors with tir.Schedule")
+        """Computes partial results of a reduction in a tensor of their own, of which the tensor is then the reduction.
+
+        axis: a loop of the reduction, which becomes the dimension `factor_axis` of the partial results.
+        Returns the tensor of the partial results. `self[tensor].op` has new axes then.
+        """
+        stage = self[tensor]
+        own, place = stage.op, stage._place(axis)
+        made = [Axis(_name(leaf)) for leaf in stage.leaf_iter_vars]
+        spatial = [leaf for leaf, old in zip(made, stage.leaf_iter_vars) if any(_key(old) == _key(other) for other in own.axis)]
+        factor = made[place]
+        op = Cached(f"{tensor.name}.rf", [], [])
+        op.axis = spatial[:factor_axis] + [factor] + spatial[factor_axis:]
+        op.reduce_axis = [leaf for leaf in made if leaf is not factor and leaf not in spatial]
+        partial = Stage(self, op)
+        partial.loops = made
+        stage.op = Cached(own.name, [_name(old) for old in own.axis], [f"{_name(axis)}.v"])
+        self._caches.append(("rfactor", partial, stage, own, (axis, factor_axis, stage._steps), []))
+        stage._steps, stage.leaf_iter_vars = [], [*stage.op.axis, *stage.op.reduce_axis]
+        # Partial results are computed before those of the tensor.
+        stages = list(self._stages.items())
+        index = next(i for i, (_, other) in enumerate(stages) if other is stage)
+        self._stages = dict(stages[:index] + [(id(op), partial)] + stages[index:] + [(id(stage.op), stage)])
+        shape = list(tensor.shape)
+        shape.insert(factor_axis, tir.Var(f"{_name(axis)}_extent", "int32"))
+        return CachedTensor(op, shape, tensor.dtype)
 
     def prim_func(self, args):
-        """The PrimFunc of tensors and variables, with the loops that the schedule says. Results are parameters in any case."""
+        """The PrimFunc of tensors and variables, with the loops that the schedule says. Other results are in it only."""
         known = [arg.op for arg in args if isinstance(arg, Tensor)]
         rest = [op.output(index) for op in self.outputs if not any(op is other for other in known)
                 for index in range(len(op.outputs))]
-        return _Applied(self, list(args) + rest).func
+        func = _Applied(self, list(args) + rest).func
+        return _with_memory_of(func, len(rest)) if rest else func
+
+
+def _with_memory_of(func, count):
+    """The function without its last parameters, whose memory it allocates."""
+    params, hidden = list(func.params)[:-count], list(func.params)[-count:]
+    root = func.body.block
+    root = tir.Block(root.iter_vars, root.reads, root.writes, root.name_hint, root.body, root.init,
+                     [*root.alloc_buffers, *(func.buffer_map[param] for param in hidden)], root.match_buffers, root.annotations)
+    body = tir.BlockRealize(func.body.iter_values, func.body.predicate, root)
+    return tir.PrimFunc(params, body, func.ret_type, {param: func.buffer_map[param] for param in params if param in func.buffer_map},
+                        func.attrs)
 
 
 def create_schedule(ops):
@@ -252,6 +290,12 @@ class _Applied:
         return {id(schedule[op]): self.sch.get_block(names[id(op)]) for op in ops if id(op) in names}
 
     def _cache(self, kind, stage, of, tensor, scope, readers):
+        if kind == "rfactor":
+            axis, factor_axis, steps = scope
+            block = self._blocks[id(of)]
+            self._apply_steps(block, of, [*tensor.axis, *tensor.reduce_axis], steps)
+            self._blocks[id(stage)] = self.sch.rfactor(self._loops[_key(axis)], factor_axis)
+            return
         if kind == "write":
             block = self._blocks[id(of)]
             # The block that computes belongs to the new stage, and the copy to the tensor.
@@ -260,7 +304,7 @@ class _Applied:
             return
         blocks = [self._blocks[id(reader)] for reader in readers]
         names = [region.buffer.name for region in self.sch.get(blocks[0]).reads]
-        wanted = tensor.name
+        wanted = tensor.buffer_name if isinstance(tensor, CachedTensor) else tensor.name
         if wanted not in names:
             raise ValueError(f"the stage {readers[0].op.name} does not read {wanted}")
         self._blocks[id(stage)] = self.sch.cache_read(blocks[0], names.index(wanted), scope, blocks[1:])
@@ -286,10 +330,12 @@ class _Applied:
         block, sch = self._blocks[id(stage)], self.sch
         if stage.attached is not None:
             sch.compute_at(block, self._loops[_key(stage.attached[1])], preserve_unit_loops=True)
-        axes = [*stage.op.axis, *stage.op.reduce_axis]
-        loops = sch.get_loops(block)
+        self._apply_steps(block, stage, stage.loops or [*stage.op.axis, *stage.op.reduce_axis], stage._steps)
+
+    def _apply_steps(self, block, stage, axes, steps):
+        loops = self.sch.get_loops(block)
         self._loops.update({_key(axis): loop for axis, loop in zip(axes, loops[len(loops) - len(axes):])})
-        for name, args, kwargs in stage._steps:
+        for name, args, kwargs in steps:
             getattr(self, "_" + name)(block, stage, *args, **kwargs)
 
     def _split(self, _block, _stage, parent, factors, pair, disable_predication):

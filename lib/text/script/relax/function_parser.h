@@ -60,7 +60,12 @@ class RelaxFunctionParser : public ParserCore {
   bool ParseStatement();
   bool AtLineStart() const;
   bool ParseSuite();
-  bool EndOfStatement() { return Expect(TokenKind::kNewline, "a statement"); }
+  // Several statements of a line have a semicolon between them.
+  bool EndOfStatement() {
+    if (!Accept(TokenKind::kSemicolon)) return Expect(TokenKind::kNewline, "a statement");
+    if (At(TokenKind::kNewline)) lex_.Next();
+    return true;
+  }
   bool ParseBinding();
   bool ParseUnpacking();
   bool Unpack(const PyValue& value, std::vector<PyValue>& items);

@@ -1,4 +1,4 @@
-"""Products of matrices for cuBLAS."""
+"""Matrix products for cuBLAS."""
 from ...._dtype import DataType
 from ... import Call
 from ...transform import FuseOpsByPattern

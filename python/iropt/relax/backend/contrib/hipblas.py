@@ -1,4 +1,4 @@
-"""Products of matrices for hipBLAS."""
+"""Matrix products for hipBLAS."""
 from ...transform import FuseOpsByPattern
 from ..pattern_registry import get_patterns_with_prefix, register_patterns
 from ..patterns import make_matmul_pattern
