@@ -112,7 +112,10 @@ void Decoder::Decode(WireReader& in, SparseTensorProto& tensor) {
 void Decoder::Decode(WireReader& in, Dim& dim) {
   while (in.Next()) {
     switch (in.field()) {
-      case 1: dim.value = in.Int(); break;
+      case 1:
+        // Exporters write a size that they do not know as -1.
+        if (const int64_t value = in.Int(); value >= 0) dim.value = value;
+        break;
       case 2: dim.param = in.Bytes(); break;
       case 3: dim.denotation = in.Bytes(); break;
       default: in.Skip();

@@ -296,4 +296,11 @@ void EncodeModel(const Model& model, OutputStream& out, FunctionRef<void(size_t)
 
 uint64_t EncodedSize(const Model& model) { return SizeOf(PartsOf(model)); }
 
+uint64_t SizeOfInfos(std::span<const ValueInfo> infos) {
+  Model model;
+  const uint64_t empty = EncodedSize(model);
+  model.graph.value_infos.assign(infos.begin(), infos.end());
+  return EncodedSize(model) - empty;
+}
+
 }  // namespace iropt::onnx

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "exchange/onnx/model.h"
 #include "iropt/support/file.h"
@@ -16,5 +17,7 @@ void EncodeModel(const Model& model, OutputStream& out, FunctionRef<void(size_t)
 
 // The number of bytes that EncodeModel appends.
 uint64_t EncodedSize(const Model& model);
+// Of a model that has only these descriptions of values, without what every model has.
+uint64_t SizeOfInfos(std::span<const ValueInfo> infos);
 
 }  // namespace iropt::onnx

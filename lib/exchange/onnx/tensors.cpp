@@ -155,7 +155,9 @@ Result<Array> TensorReader::Read(const TensorProto& tensor) {
   const std::optional<uint64_t> bytes = ArrayBytes(*dtype, tensor.dims);
   if (!bytes) return Bad(tensor, "its dimensions are negative or too large");
   if (tensor.is_external) return ReadExternal(tensor, *dtype);
-  if (tensor.raw) return View(tensor, *dtype, *tensor.raw, owner_);
+  // Exporters may write empty raw data next to listed elements.
+  const bool is_listed = !tensor.floats.empty() || !tensor.doubles.empty() || !tensor.ints.empty();
+  if (tensor.raw && !(tensor.raw->empty() && is_listed)) return View(tensor, *dtype, *tensor.raw, owner_);
   if (*dtype == DataType::Float(32)) return View(tensor, *dtype, tensor.floats, owner_);
   if (*dtype == DataType::Float(64)) return View(tensor, *dtype, tensor.doubles, owner_);
   return NDArrayFromInts(tensor, *dtype, *bytes / static_cast<uint64_t>(dtype->bytes()));

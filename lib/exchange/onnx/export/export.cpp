@@ -9,6 +9,7 @@
 #include "exchange/onnx/export/function_exporter.h"
 #include "exchange/onnx/export/verify.h"
 #include "exchange/onnx/import/import.h"
+#include "exchange/onnx/rename_values.h"
 #include "exchange/onnx/type_text.h"
 #include "iropt/support/version.h"
 
@@ -186,16 +187,19 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   MergeEqualNodes(result->model.graph);
   DivideByReciprocals(result->model.graph);
   if (context.opset() >= kShapesHaveParts) TakePartsOfShapes(result->model.graph);
+  RenameValues(context.shorter_names(), result->model.graph);
   MakeConstantNodes(result->model);
   RemoveDeadNodes(*result);
   AddDomains(result->model.graph, result->model);
   NameOutputs(*result);
   const FactsReader graph(To<iropt::Function>(main->func)->attrs->Find(attr::kOnnxGraph));
-  if (const std::optional<std::string> mistake = FindMistake(result->model, graph.Texts("outputs"))) {
+  if (const std::optional<std::string> mistake =
+          FindMistake(result->model, graph.Texts("outputs"), context.known_operators())) {
     context.Report(fmt::format("function '{}': {}", main->var->name, *mistake));
     return nullptr;
   }
-  TidyValueInfos(result->model, options.infer_shapes || graph.Int("value_infos") > 0);
+  const auto infos = static_cast<uint64_t>(std::max<int64_t>(graph.Int("value_infos"), 0));
+  TidyValueInfos(result->model, options.infer_shapes ? UINT64_MAX : infos);
   if (result->model.ir_version < 4) ListInitializersAsInputs(result->model);
   return result;
 }

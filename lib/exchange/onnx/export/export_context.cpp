@@ -158,16 +158,28 @@ std::string_view ExportContext::Initializer(TensorProto tensor, std::string_view
   return model().graph.initializers.emplace_back(std::move(tensor)).name;
 }
 
+void ExportContext::WishFor(std::string_view name, std::string_view initializer) {
+  constexpr size_t kLeastSaved = 16;
+  const std::string_view best = shorter_names_.Lookup(initializer);
+  const size_t size = best.empty() ? initializer.size() - std::min(kLeastSaved, initializer.size()) : best.size();
+  if (name.empty() || name.size() >= size || !Take(name)) return;
+  if (!best.empty()) Release(best);
+  shorter_names_[initializer] = result_.model.Keep(std::string(name));
+}
+
 std::string_view ExportContext::Initializer(const NDArray& array, std::string_view hint) {
   if (const auto* known = by_array_.Find(&array)) return *known;
   const uint64_t key = KeyOf(array);
   const auto* same = by_content_.FindIf(key, [&](const auto& other) { return IsSameConstant(*other.first, array); });
-  if (same) return by_array_[&array] = same->second;
+  const std::string_view wanted = array.source() ? std::string_view(array.source()->name) : hint;
+  if (same) {
+    WishFor(wanted, same->second);
+    return by_array_[&array] = same->second;
+  }
   if (ElementTypeOf(array.dtype()) == ElementType::kUndefined) {
     Report(fmt::format("constants of dtype {} are not in ONNX", array.dtype().ToString()));
     return {};
   }
-  const std::string_view wanted = array.source() ? std::string_view(array.source()->name) : hint;
   const NDArray* bytes = FileBytesOf(array);
   const std::string_view name = Initializer(TensorOf(array, *bytes), wanted);
   result_.arrays.resize(model().graph.initializers.size(), nullptr);

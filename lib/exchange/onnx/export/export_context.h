@@ -32,6 +32,10 @@ class ExportContext {
   // ---- Names, which are unique in the model: graphs that are attributes see those around them
   // Takes a name; false if it is taken.
   bool Take(std::string_view name) { return names_.insert(result_.model.Keep(std::string(name))).second; }
+  // ONNX's own operators that the model had in the operator set that is written: runtimes have some that the standard
+  // added later.
+  LookupSet<std::string_view>& known_operators() { return known_operators_; }
+
   // A name that starts with `hint`.
   std::string_view Unique(std::string_view hint);
   // Gives a name back that nothing has.
@@ -52,6 +56,8 @@ class ExportContext {
   // The name of the initializer for an array: one for all equal arrays as far as comparing them is cheap.
   std::string_view Initializer(const NDArray& array, std::string_view hint = "");
   std::string_view Initializer(std::shared_ptr<const NDArray> array, std::string_view hint);
+  // Names that equal arrays have, by the much longer names of their initializers.
+  const LookupMap<std::string_view, std::string_view>& shorter_names() const { return shorter_names_; }
   // The initializer for a tensor without an array.
   std::string_view Initializer(TensorProto tensor, std::string_view hint);
   // The name of the constant in the file that was read, or of the one that it is a form of; empty if there is none.
@@ -65,6 +71,8 @@ class ExportContext {
   bool failed() const { return failed_; }
 
  private:
+  // Notes a name for an initializer if it saves much.
+  void WishFor(std::string_view name, std::string_view initializer);
   void Annotate(NodeProto& node, const NodeNote& note);
   // The bytes of the elements in a file: those of the array, or packed ones.
   const NDArray* FileBytesOf(const NDArray& array);
@@ -80,6 +88,8 @@ class ExportContext {
   int64_t opset_ = 0;
   std::unordered_set<std::string_view> names_;
   LookupSet<std::string_view> node_names_;
+  LookupSet<std::string_view> known_operators_;
+  LookupMap<std::string_view, std::string_view> shorter_names_;
   LookupMap<std::string, size_t> suffixes_;  // the last number after each hint
   LookupMap<const NDArray*, std::string_view> by_array_;
   LookupMultiMap<uint64_t, std::pair<const NDArray*, std::string_view>> by_content_;

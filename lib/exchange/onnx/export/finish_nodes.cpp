@@ -14,13 +14,16 @@
 
 #include "exchange/onnx/encode.h"
 #include "exchange/onnx/export/attributes.h"
+#include "exchange/onnx/rename_values.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
 namespace {
 
-constexpr size_t kSmallConstant = 64;  // bytes of constants that may be there several times
+constexpr size_t kSmallConstant = 64;         // bytes of constants that may be there several times
+constexpr size_t kMovedConstant = 64 * 1024;  // bytes of constants that may move into a node
+constexpr size_t kMostCopied = 1024;          // bytes of all constants that are there for several outputs
 
 class NodeUses {
  public:
@@ -126,8 +129,6 @@ std::optional<std::string> KeyOf(const NodeProto& node) {
   }
   return key;
 }
-
-using Renames = LookupMap<std::string_view, std::string_view>;
 
 // `better` gets the names that values of later nodes had, for the ones that take their places.
 void MergeEqualNodes(GraphProto& graph, const Renames& outer, Renames& better) {
@@ -238,31 +239,10 @@ void RemoveDeadNodes(ExportedModel& model) {
   model.arrays.resize(kept);
 }
 
-namespace {
-
-void Rename(const Renames& renames, std::string_view& name) {
-  if (const auto* renamed = renames.Find(name)) name = *renamed;
-}
-
-void RenameAll(const Renames& renames, GraphProto& graph) {
-  for (TensorProto& tensor : graph.initializers) Rename(renames, tensor.name);
-  for (ValueInfo& info : graph.value_infos) Rename(renames, info.name);
-  for (ValueInfo& output : graph.outputs) Rename(renames, output.name);
-  for (NodeProto& node : graph.nodes) {
-    for (std::string_view& input : node.inputs) Rename(renames, input);
-    for (std::string_view& output : node.outputs) Rename(renames, output);
-    for (const AttributeProto& attribute : node.attributes) {
-      for (const auto& inner : attribute.graphs) RenameAll(renames, *inner);
-    }
-  }
-}
-
-}  // namespace
-
 void MergeEqualNodes(GraphProto& graph) {
   Renames better;
   MergeEqualNodes(graph, {}, better);
-  if (!better.empty()) RenameAll(better, graph);
+  RenameValues(better, graph);
 }
 
 namespace {
@@ -292,25 +272,34 @@ void RemoveValueInfos(GraphProto& graph) {
 
 }  // namespace
 
-void TidyValueInfos(Model& model, bool keep_all) {
+void TidyValueInfos(Model& model, uint64_t given) {
   TidyValueInfos(model.graph);
-  if (keep_all) return;
-  const uint64_t with = EncodedSize(model);
-  Model without = {};
-  without.graph.value_infos = model.graph.value_infos;
-  const uint64_t infos = EncodedSize(without);
+  std::vector<ValueInfo>& all = model.graph.value_infos;
+  const uint64_t infos = SizeOfInfos(all);
   // Constants may make the file grow, too.
   constexpr uint64_t kMost = 256;
   constexpr uint64_t kShare = 400;
-  if (infos > kMost + (with - infos) / kShare) RemoveValueInfos(model.graph);
+  const uint64_t room = kMost + (EncodedSize(model) - infos) / kShare;
+  if (infos <= room || infos - room <= given) return;
+  if (given == 0) return RemoveValueInfos(model.graph);
+  uint64_t rest = given + room;
+  std::erase_if(all, [&](const ValueInfo& info) {
+    const uint64_t size = SizeOfInfos(std::span(&info, 1));
+    if (size > rest) return true;
+    rest -= size;
+    return false;
+  });
 }
 
 void MakeConstantNodes(Model& model) {
   if (model.ir_version >= 4) return;
   GraphProto& graph = model.graph;
+  NodeUses uses;
+  uses.CountUses(graph);
   LookupMap<std::string_view, const TensorProto*> small;
   for (const TensorProto& tensor : graph.initializers) {
-    if (tensor.raw && tensor.raw->size() <= kSmallConstant) small[tensor.name] = &tensor;
+    const size_t most = uses.NumUses(tensor.name) == 1 ? kMovedConstant : kSmallConstant;
+    if (tensor.raw && tensor.raw->size() <= most) small[tensor.name] = &tensor;
   }
   for (NodeProto& node : graph.nodes) {
     const auto* constant = node.op_type == "Identity" && node.domain.empty() ? small.Find(node.inputs[0]) : nullptr;
@@ -333,10 +322,11 @@ void NameOutputs(ExportedModel& exported) {
     const TensorProto& tensor = graph.initializers[i];
     if (model.ir_version < 4)
       kept.insert(tensor.name);
-    else if (tensor.raw && tensor.raw->size() <= kSmallConstant)
+    else if (tensor.raw && tensor.raw->size() <= kMostCopied)
       small[tensor.name] = i;
   }
   Renames renames;
+  size_t copied = 0;
   std::erase_if(graph.nodes, [&](const NodeProto& node) {
     if (node.op_type != "Identity" || !node.domain.empty() || !outputs.contains(node.outputs[0])) return false;
     const std::string_view value = node.inputs[0];
@@ -347,12 +337,15 @@ void NameOutputs(ExportedModel& exported) {
     }
     const size_t* constant = small.Find(value);
     if (constant == nullptr) return false;
+    const size_t size = graph.initializers[*constant].raw->size();
+    if (size > kSmallConstant && copied + size > kMostCopied) return false;
+    copied += size;
     graph.initializers.push_back(graph.initializers[*constant]);
     graph.initializers.back().name = node.outputs[0];
     exported.arrays.push_back(exported.arrays[*constant]);
     return true;
   });
-  RenameAll(renames, graph);
+  RenameValues(renames, graph);
 }
 
 namespace {

@@ -5,8 +5,8 @@
 
 namespace iropt::onnx {
 
-// Makes outputs that are small constants nodes Constant, not copies of initializers, which the versions before 4 of the
-// IR have among the inputs. O(initializers + nodes).
+// Makes outputs that are small constants, or that nothing else uses, nodes Constant, not copies of initializers, which
+// the versions before 4 of the IR have among the inputs. O(initializers + nodes).
 void MakeConstantNodes(Model& model);
 
 // Removes nodes none of whose outputs is used, in graphs that are attributes, too, and then the types and initializers
@@ -32,9 +32,9 @@ void TakePartsOfShapes(GraphProto& graph);
 // and their operands).
 void NameOutputs(ExportedModel& exported);
 
-// Leaves each value one description, the last one, and inputs and outputs none. Without `keep_all`, all go that would
-// make the model larger by more than a small part.
-void TidyValueInfos(Model& model, bool keep_all);
+// Leaves each value one description, the last one, and inputs and outputs none. Those go that would make the model
+// larger by more than a small part and the bytes that the descriptions took when it was read, or all if it had none.
+void TidyValueInfos(Model& model, uint64_t given);
 
 // Lists integers of tensors that were made or read as lists where that takes less room: most are small numbers.
 // O(their elements).

@@ -138,6 +138,7 @@ Names ExportOpaqueCall(OpExport& op, std::string_view name) {
   NodeForm node{.op = op_type, .inputs = std::move(inputs), .attributes = std::move(attributes)};
   if (domain.empty()) {
     if (std::optional<std::string> reason = ConvertNode(op, facts.opset, node)) return op.Lacks(std::move(*reason));
+    if (facts.opset == exporter.context().opset()) exporter.context().known_operators().insert(node.op);
   }
   return exporter.AddNode(node.op, std::move(node.inputs), std::move(node.attributes), facts.outputs,
                           domain.empty() ? std::string_view() : exporter.Keep(std::string(domain)));

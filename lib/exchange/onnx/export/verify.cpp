@@ -63,7 +63,8 @@ constexpr std::pair<std::string_view, size_t> kOfOneType[] = {
 
 class GraphVerifier {
  public:
-  GraphVerifier(const Model& model, std::span<const std::string_view> outputs) : opset_(model.OpsetOf("")) {
+  GraphVerifier(const Model& model, std::span<const std::string_view> outputs, const LookupSet<std::string_view>& known)
+      : opset_(model.OpsetOf("")), known_(known) {
     for (const std::string_view output : outputs) ++stated_outputs_[output];
   }
 
@@ -136,7 +137,8 @@ class GraphVerifier {
         return Fail(fmt::format("{}: the input '{}' is not defined before it", PlaceOf(node), input));
     }
     const bool has_places = node.op_type == "MaxPool" && node.outputs.size() > 1;
-    const int since = !IsOnnxDomain(node.domain) ? 1 : std::max(FirstVersionOf(node.op_type), has_places ? 8 : 1);
+    const bool is_known = !IsOnnxDomain(node.domain) || known_.contains(node.op_type);
+    const int since = is_known ? 1 : std::max(FirstVersionOf(node.op_type), has_places ? 8 : 1);
     if (since > opset_)
       return Fail(fmt::format("{} needs opset {} of ONNX, the model has {}", PlaceOf(node), since, opset_));
     for (const AttributeProto& attribute : node.attributes) {
@@ -197,14 +199,16 @@ class GraphVerifier {
   }
 
   const int64_t opset_;
+  const LookupSet<std::string_view>& known_;
   LookupMap<std::string_view, int> stated_outputs_;
   std::optional<std::string> mistake_;
 };
 
 }  // namespace
 
-std::optional<std::string> FindMistake(const Model& model, std::span<const std::string_view> outputs) {
-  GraphVerifier verifier(model, outputs);
+std::optional<std::string> FindMistake(const Model& model, std::span<const std::string_view> outputs,
+                                       const LookupSet<std::string_view>& known) {
+  GraphVerifier verifier(model, outputs, known);
   if (verifier.Verify(model.graph, nullptr)) return std::nullopt;
   return std::move(verifier).mistake();
 }

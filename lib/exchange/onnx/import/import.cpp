@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "exchange/onnx/encode.h"
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/type_text.h"
 #include "iropt/support/lookup.h"
@@ -79,7 +80,7 @@ const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::strin
   for (const ValueInfo& input : graph.inputs) add_type(input, nullptr);
   for (size_t i = 0; i < graph.outputs.size(); ++i) add_type(graph.outputs[i], results[i]);
   facts.Add("types", types);
-  if (!graph.value_infos.empty()) facts.Add("value_infos", static_cast<int64_t>(graph.value_infos.size()));
+  if (!graph.value_infos.empty()) facts.Add("value_infos", static_cast<int64_t>(SizeOfInfos(graph.value_infos)));
   return facts.Get();
 }
 

@@ -8,34 +8,13 @@
 #include <utility>
 
 #include "exchange/onnx/import/function_importer.h"
+#include "exchange/onnx/rename_values.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
 namespace {
-
-using Renames = LookupMap<std::string_view, std::string_view>;
-
-void RenameValue(const Renames& renames, std::string_view& name) {
-  if (const auto* renamed = renames.Find(name)) name = *renamed;
-}
-
-void RenameValues(const Renames& renames, GraphProto& graph) {
-  for (std::vector<ValueInfo>* infos : {&graph.inputs, &graph.outputs, &graph.value_infos}) {
-    for (ValueInfo& info : *infos) RenameValue(renames, info.name);
-  }
-  for (TensorProto& tensor : graph.initializers) RenameValue(renames, tensor.name);
-  for (SparseTensorProto& tensor : graph.sparse_initializers) RenameValue(renames, tensor.values.name);
-  for (QuantizationAnnotation& annotation : graph.quantization) RenameValue(renames, annotation.tensor);
-  for (NodeProto& node : graph.nodes) {
-    for (std::string_view& input : node.inputs) RenameValue(renames, input);
-    for (std::string_view& output : node.outputs) RenameValue(renames, output);
-    for (const AttributeProto& attribute : node.attributes) {
-      for (const auto& inner : attribute.graphs) RenameValues(renames, *inner);
-    }
-  }
-}
 
 class PartSelector {
  public:

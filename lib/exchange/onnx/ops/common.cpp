@@ -6,6 +6,7 @@
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/normalization.h"
 #include "iropt/op/ops/reduction.h"
 
 namespace iropt::onnx {
@@ -56,6 +57,15 @@ bool CheckNumbers(OpImport& op, std::string_view name, std::span<const int64_t> 
   op.Error(fmt::format("attribute '{}' is [{}]: expected {} numbers from {} to {}", name, fmt::join(numbers, ", "),
                        count, least, INT32_MAX));
   return false;
+}
+
+const Expr* GroupNorm(OpImport& op, const Expr* scale, const Expr* bias) {
+  const double epsilon = op.Float("epsilon", static_cast<double>(1e-5F));
+  return op.Call(op::kNnGroupNorm, {op.In(0), scale, bias},
+                 op.Attrs<GroupNormAttrs>(op::kNnGroupNorm, {.num_groups = op.Int("num_groups", 1),
+                                                             .channel_axis = int64_t{1},
+                                                             .axes = Iota(2, op.Rank(0)),
+                                                             .epsilon = epsilon}));
 }
 
 namespace {

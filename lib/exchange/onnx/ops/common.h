@@ -72,6 +72,9 @@ const Expr* Reduce(OpImport& op, OpId reduction, const Expr* x, const std::vecto
 // The tensor of one dimension with a size, 1 in the others: that a bias per channel broadcasts as.
 const Expr* AlongAxis(OpImport& op, const Expr* x, int64_t axis, int rank);
 
+// The group normalization of a node, with a scale and a bias for each channel.
+const Expr* GroupNorm(OpImport& op, const Expr* scale, const Expr* bias);
+
 // A dimension of a type whose shape is known; null otherwise.
 const PrimExpr* DimOf(const TensorType* type, size_t axis);
 

@@ -6,6 +6,7 @@
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
+#include "exchange/onnx/types/dims.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
@@ -312,10 +313,14 @@ const Expr* CutBy(OpImport& op, const Expr* data, const PadWidths& widths) {
   return Slice(op, data, parts);
 }
 
-// Null after an error, or if the value of the padding is not a scalar of a known type.
+// Null after an error, or if the value of the padding is not one element of a known type.
 const Expr* PadBy(OpImport& op, const Expr* data, const PadWidths& widths, std::string_view mode) {
   const Expr* value = op.Has(2) ? op.In(2) : op.Scalar(op.Float("value"), op.TypeOf(0)->dtype);
-  if (OpImport::TensorOf(value) == nullptr || OpImport::TensorOf(value)->ndim != 0) return nullptr;
+  const TensorType* type = OpImport::TensorOf(value);
+  if (type == nullptr || !type->known) return nullptr;
+  // Runtimes also take a vector of one element, which exporters write.
+  if (type->ndim == 1 && NumberOfDim(type->dims[0]) == 1) value = op.Reshape(value, std::span<const int64_t>());
+  if (OpImport::TensorOf(value)->ndim != 0) return nullptr;
   if (AllZero(widths)) return data;
   return op.Call(op::kNnPad, {data, value},
                  op.Attrs<PadAttrs>(op::kNnPad, {.pad_width = widths, .pad_mode = PadModeOf(mode)}));

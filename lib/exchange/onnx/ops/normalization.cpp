@@ -162,12 +162,7 @@ Value ImportLpNormalization(OpImport& op) {
 Value ImportGroupNormalization(OpImport& op) {
   const int rank = op.Rank(0);
   if (rank < 3 || op.version() < 21) return {};
-  return op.Call(
-      op::kNnGroupNorm, {op.In(0), op.In(1), op.In(2)},
-      op.Attrs<GroupNormAttrs>(op::kNnGroupNorm, {.num_groups = op.Int("num_groups", 1),
-                                                  .channel_axis = int64_t{1},
-                                                  .axes = Iota(2, rank),
-                                                  .epsilon = op.Float("epsilon", static_cast<double>(1e-5F))}));
+  return GroupNorm(op, op.In(1), op.In(2));
 }
 
 Value ImportRmsNormalization(OpImport& op) {

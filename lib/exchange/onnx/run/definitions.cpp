@@ -8,6 +8,7 @@
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/import/op_table.h"
 #include "exchange/onnx/ops/common.h"
+#include "exchange/onnx/types/dims.h"
 #include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/create.h"
@@ -15,6 +16,7 @@
 #include "iropt/op/ops/matmul.h"
 #include "iropt/op/ops/normalization.h"
 #include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/repeat.h"
 #include "iropt/op/ops/roots.h"
 #include "iropt/op/ops/slice.h"
 #include "iropt/op/ops/trigonometric.h"
@@ -213,9 +215,28 @@ Value DefineFusedGemm(OpImport& op) {
   return Activated(op, y);
 }
 
+// Runtimes have it in older operator sets, too.
+Value DefineLayerNormalization(OpImport& op) { return FindOpRow("", "LayerNormalization", 17)->import(op); }
+
+// Before version 21, a scale and a bias for each group. It is not defined from 21 on, where Relax has the operator.
+Value DefineGroupNormalization(OpImport& op) {
+  const TensorType* x = op.TypeOf(0);
+  const int64_t groups = op.Int("num_groups", 1);
+  if (x == nullptr || !x->known || x->ndim < 3 || op.Rank(1) != 1 || op.Rank(2) != 1 || groups < 1) return {};
+  const auto channels = NumberOfDim(x->dims[1]);
+  if (!channels || *channels % groups != 0) return {};
+  const auto by_channel = [&](size_t i) {
+    return op.Call(op::kRepeat, {op.In(i)},
+                   op.Attrs<RepeatAttrs>(op::kRepeat, {.repeats = *channels / groups, .axis = int64_t{0}}));
+  };
+  return GroupNorm(op, by_channel(1), by_channel(2));
+}
+
 constexpr DefinitionRow kDefinitions[] = {
+    {"GroupNormalization", DefineGroupNormalization, "R.repeat, R.nn.group_norm"},
     {"SimplifiedLayerNormalization", DefineSimplifiedLayerNormalization, "composition"},
     {"RMSNormalization", DefineSimplifiedLayerNormalization, "composition"},
+    {"LayerNormalization", DefineLayerNormalization, "R.nn.layer_norm"},
     {"com.microsoft.BiasGelu", DefineGelu, "R.nn.gelu"},
     {"com.microsoft.EmbedLayerNormalization", DefineEmbedLayerNormalization, "R.take, composition"},
     {"com.microsoft.FastGelu", DefineFastGelu, "R.nn.gelu_tanh"},

@@ -49,6 +49,7 @@
 #include "iropt/transform/options/SimplifyExpr.h"
 #include "merged_shapes.h"
 #include "quantized_moves.h"
+#include "split_transposes.h"
 #include "taken_places.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/tensor_axes.h"
@@ -323,6 +324,7 @@ RuleSet MakeSimplifyExprRules(bool with_float_products) {
   AddDequantizedOrderRules(rules);
   AddQuantizedMoveRules(rules);
   AddTermOfReshapeRules(rules);
+  AddSplitTransposeRules(rules);
   AddTakenPlaceRules(rules);
   return rules;
 }
