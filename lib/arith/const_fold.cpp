@@ -77,7 +77,7 @@ const PrimExpr* DropNeutral(NodeKind kind, const PrimExpr* a, const PrimExpr* b,
   };
   const auto absorbs = [&](const PrimExpr* e, const PrimExpr* other) {
     const auto* number = As<tir::FloatImm>(other);
-    return is(e, 0) && (!e->dtype.is_floating() || (number && std::isfinite(number->value)));
+    return is(e, 0) && (!e->dtype.is_floating() || (number && std::isfinite(RoundedValue(*number))));
   };
   switch (kind) {
     case NodeKind::kAdd: return is(a, 0) ? b : is(b, 0) ? a : nullptr;
@@ -160,6 +160,16 @@ int64_t WrapInteger(int64_t value, DataType dtype) {
   return static_cast<int64_t>((bits ^ sign) - sign);
 }
 
+double RoundFloat(double value, DataType dtype) {
+  double rounded = value;
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<MathOf<T>>) rounded = static_cast<double>(Element<T>::Load(T(value)));
+  });
+  return rounded;
+}
+
+double RoundedValue(const tir::FloatImm& literal) { return RoundFloat(literal.value, literal.dtype.with_lanes(1)); }
+
 bool FitsIn(int64_t value, DataType dtype) {
   if (dtype.bits == 1) return value == 0 || value == 1;  // int1 holds 1, too, as in TVM
   return WrapInteger(value, dtype) == value && (dtype.is_int() || value >= 0);
@@ -221,7 +231,7 @@ const PrimExpr* TryFold(NodeKind kind, const PrimExpr* a, const PrimExpr* b, con
   const auto* fa = As<tir::FloatImm>(a);
   const auto* fb = As<tir::FloatImm>(b);
   if (fa && fb) {
-    if (kind >= NodeKind::kEQ) return make.Bool(*CompareFloats(kind, fa->value, fb->value));
+    if (kind >= NodeKind::kEQ) return make.Bool(*CompareFloats(kind, RoundedValue(*fa), RoundedValue(*fb)));
     if (const auto r = FoldFloats(kind, fa->value, fb->value, a->dtype)) return make.Float(*r, a->dtype);
   }
   return DropNeutral(kind, a, b, make);

@@ -33,20 +33,11 @@ int64_t FoldBits(BitOp op, int64_t a, int64_t b) {
   return 0;
 }
 
-// The value that a constant of the dtype has.
-double RoundTo(double value, DataType dtype) {
-  double rounded = value;
-  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
-    if constexpr (std::is_floating_point_v<MathOf<T>>) rounded = static_cast<double>(Element<T>::Load(T(value)));
-  });
-  return rounded;
-}
-
 // The integer as the constant of a float dtype. It is rounded once.
 template <class T>
 double ToFloat(T value, DataType dtype) {
   const auto real = static_cast<double>(value);
-  return dtype.bits == 64 || std::fabs(real) < 0x1p53 ? real : RoundTo(WidenForRounding(value), dtype);
+  return dtype.bits == 64 || std::fabs(real) < 0x1p53 ? real : RoundFloat(WidenForRounding(value), dtype);
 }
 
 OperandError Mismatch(const PrimExpr* a, const PrimExpr* b) {
@@ -167,9 +158,13 @@ const PrimExpr* PrimBuilder::Cast(DataType dtype, const PrimExpr* value) const {
   } else if (const auto large = dtype.is_floating() ? AsLargeUInt(value) : std::nullopt) {
     return constant.Float(ToFloat(*large, dtype), dtype);
   } else if (const auto* f = As<tir::FloatImm>(value)) {
-    if (dtype.is_floating()) return constant.Float(f->value, dtype);
-    if (dtype.is_bool()) return constant.Bool(f->value != 0);
-    const double real = RoundTo(f->value, f->dtype);
+    const double real = RoundedValue(*f);
+    if (dtype.is_floating()) {
+      // The literal stays as it was written if that is the same number.
+      const bool is_same = RoundFloat(real, dtype) == RoundFloat(f->value, dtype) || std::isnan(real);
+      return constant.Float(is_same ? f->value : real, dtype);
+    }
+    if (dtype.is_bool()) return constant.Bool(real != 0);
     if (dtype.is_integer() && std::fabs(real) < 0x1p62) {
       const auto truncated = static_cast<int64_t>(real);
       if (wraps_ || FitsIn(truncated, dtype)) return constant.Int(WrapInteger(truncated, dtype), dtype);

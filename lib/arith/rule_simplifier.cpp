@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "and_of_ors.h"
+#include "iropt/arith/const_fold.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/structural.h"
 #include "iropt/op/intrinsic_ids.h"
@@ -493,11 +494,12 @@ const PrimExpr* RuleSimplifier::RewriteCall(const tir::Call* call) {
     }
     case op::kTirCeil: {
       if (value) return make_.Cast(call->dtype, arg);
-      if (const auto* real = As<tir::FloatImm>(arg)) return make_.Float(std::ceil(real->value), call->dtype);
+      if (const auto* real = As<tir::FloatImm>(arg)) return make_.Float(std::ceil(RoundedValue(*real)), call->dtype);
       // In bounds of loops. The result is the same however a target rounds the logarithm.
       const auto* log = CallOf(arg, op::kTirLog2);
       const auto* real = log ? As<tir::FloatImm>(log->args[0]) : nullptr;
-      return real && real->value > 0 ? make_.Float(std::ceil(std::log2(real->value)), call->dtype) : call;
+      const double of_log = real ? RoundedValue(*real) : 0;
+      return of_log > 0 ? make_.Float(std::ceil(std::log2(of_log)), call->dtype) : call;
     }
     case op::kTirClz: {
       if (!value) return call;

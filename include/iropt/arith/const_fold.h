@@ -10,6 +10,10 @@
 #include "iropt/ir/dtype.h"
 #include "iropt/ir/node.h"
 
+namespace iropt::tir {
+struct FloatImm;
+}
+
 namespace iropt::arith {
 
 // The common dtype of the operands of an operation; nothing if they do not match. Element types, in this order: float
@@ -23,6 +27,10 @@ constexpr bool IsIndexType(DataType t) { return t.is_int() && t.is_scalar() && (
 
 // The value wrapped to an integer dtype: two's complement of its width.
 int64_t WrapInteger(int64_t value, DataType dtype);
+// The number rounded to a float dtype.
+double RoundFloat(double value, DataType dtype);
+// The number that a literal is, 2048 for T.float16(2048.5): the node holds it as it was written.
+double RoundedValue(const tir::FloatImm& literal);
 // Returns whether an integer dtype holds the value.
 bool FitsIn(int64_t value, DataType dtype);
 

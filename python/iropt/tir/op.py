@@ -1,6 +1,7 @@
 """Operations on scalar expressions."""
 import builtins
 import math
+import struct
 
 from .._core import Error, Node, native
 from .expr import And, Call, FloatImm, IntImm, Or, StringImm, _binary, const, convert, of_texts
@@ -267,6 +268,18 @@ def isnan(x, span=None):
     return Call("bool", "tir.isnan", [x.astype("float32") if x.dtype == "float16" else x])
 
 
+_FORMATS = {"float64": "d", "float32": "f", "float16": "e"}
+
+
+def _finite_number(literal):
+    """What a literal is in its dtype, to which its digits are rounded; None of other dtypes and of infinities."""
+    try:
+        number, = struct.unpack(_FORMATS[literal.dtype], struct.pack(_FORMATS[literal.dtype], literal.value))
+    except (KeyError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
 def _rounding(name, of_number, doc):
     @of_texts
     def rounded(x, span=None):
@@ -274,9 +287,10 @@ def _rounding(name, of_number, doc):
         x = convert(x)
         if x.dtype.startswith(("int", "uint", "bool")):
             return x
-        number = of_number(x.value) if isinstance(x, FloatImm) and math.isfinite(x.value) else None
+        given = _finite_number(x) if isinstance(x, FloatImm) else None
+        number = None if given is None else of_number(given)
         # A zero keeps the sign.
-        return Call(x.dtype, "tir." + name, [x]) if number is None else const(math.copysign(number, x.value), x.dtype)
+        return Call(x.dtype, "tir." + name, [x]) if number is None else const(math.copysign(number, given), x.dtype)
 
     rounded.__name__ = rounded.__qualname__ = name
     rounded.__doc__ = doc + " An integer stays as it is."

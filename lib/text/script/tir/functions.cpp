@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "iropt/arith/const_fold.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/limits.h"
 #include "iropt/op/device_calls.h"
@@ -68,10 +69,11 @@ const PrimExpr* Rounding(ScalarParser& p, PyArgs& args, const PyValue* const* v)
   if (!x) return nullptr;
   if (x->dtype.is_integer()) return x;
   if (const auto* f = As<tir::FloatImm>(x)) {
-    const double r = Which == 'f'   ? std::floor(f->value)
-                     : Which == 'c' ? std::ceil(f->value)
-                     : Which == 't' ? std::trunc(f->value)
-                                    : std::nearbyint(f->value);
+    const double value = arith::RoundedValue(*f);
+    const double r = Which == 'f'   ? std::floor(value)
+                     : Which == 'c' ? std::ceil(value)
+                     : Which == 't' ? std::trunc(value)
+                                    : std::nearbyint(value);
     return p.ops_.Float(r, x->dtype, args.span);
   }
   return p.MakeCall(kOp, x->dtype, {x}, args.span);
