@@ -46,8 +46,7 @@ Result<QuantArgs> ReadQuantArgs(KernelCall& call) {
   return args;
 }
 
-// The number clamped to the range of T; nothing if T cannot hold the result. NaN becomes the
-// greatest integer, as no integer is NaN.
+// The number clamped to the range of T; nothing if T cannot hold the result: NaN is not an integer.
 template <class T, class M>
 bool ClipTo(M value, T* out) {
   M highest;
@@ -59,7 +58,6 @@ bool ClipTo(M value, T* out) {
     lowest = static_cast<M>(ToReal(LowestElement<T>()));
     highest = -lowest;
   }
-  if (std::is_integral_v<T> && value != value) value = highest;
   return ConvertElement(MaxOf(MinOf(value, highest), lowest), out);
 }
 

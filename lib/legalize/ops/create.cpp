@@ -164,13 +164,9 @@ namespace {
 
 using te::Value;
 
-// NaN becomes the greatest integer.
 Value ClipCast(Value value, DataType dtype) {
   te::Builder& te = *value.te();
-  const Value most = te::Cast(value.dtype(), te.MaxValue(dtype));
-  const bool may_be_nan = value.dtype().is_floating() && dtype.is_integer();
-  const Value at_most = may_be_nan ? te::Select(value < most, value, most) : te::Min(value, most);
-  return te::Cast(dtype, te::Max(at_most, te.MinValue(dtype)));
+  return te::Cast(dtype, te::Max(te::Min(value, te.MaxValue(dtype)), te.MinValue(dtype)));
 }
 
 // For all elements, or for those of a place on the axis.
