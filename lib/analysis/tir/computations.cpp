@@ -8,6 +8,8 @@
 
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/op.h"
 #include "iropt/support/hash.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
@@ -124,6 +126,21 @@ std::string TextOf(const PrimExpr* e) {
 
 void ForEachOperand(const PrimExpr* expr, FunctionRef<void(const PrimExpr*)> f) { OperandVisitor(f).Of(expr); }
 
+void ForEachOperand(const PrimExpr* expr, bool guarded, FunctionRef<void(const PrimExpr*, bool)> f) {
+  const bool chooses = Is<tir::And>(expr) || Is<tir::Or>(expr) || CallOf(expr, op::kTirIfThenElse);
+  bool is_first = true;
+  ForEachOperand(expr, [&](const PrimExpr* operand) {
+    f(operand, guarded || (chooses && !is_first));
+    is_first = false;
+  });
+}
+
+bool DividesByUnknown(const PrimExpr* expr) {
+  if (expr->kind < NodeKind::kDiv || expr->kind > NodeKind::kFloorMod || !expr->dtype.is_integer()) return false;
+  const int64_t* divisor = arith::AsInt(static_cast<const tir::BinaryExpr*>(expr)->b);
+  return !divisor || *divisor == 0;
+}
+
 // ---- Facts
 
 ComputationFacts::ComputationFacts(Workspace& workspace, bool equivalent, ComputationCalls calls) : calls_(calls) {
@@ -159,8 +176,10 @@ const ComputationFacts::Facts& ComputationFacts::Of(const PrimExpr* e) {
       const Facts& part = Of(operand);
       facts.size += part.size;
       facts.movable = facts.movable && part.movable;
+      facts.can_fail = facts.can_fail || part.can_fail;
       add(part.hash);
     });
+    facts.can_fail = facts.can_fail || DividesByUnknown(e);
     facts.eligible = facts.movable && !IsLeaf(e) && !Is<tir::Ramp>(e) && !Is<tir::Broadcast>(e);
     return facts_.try_emplace(e, facts).first;
   });
@@ -194,36 +213,37 @@ void ComputationTable::AddCommon(std::initializer_list<const ComputationTable*> 
   }
 }
 
-void ComputationTable::Collect(const PrimExpr* expr) {
+void ComputationTable::Collect(const PrimExpr* expr, bool guarded) {
   if (IsLeaf(expr)) return;
-  if (facts_.IsEligible(expr)) return Add(expr, 1);
-  WithStack([&] { ForEachOperand(expr, [this](const PrimExpr* operand) { Collect(operand); }); });
+  if (facts_.IsEligible(expr) && !(guarded && facts_.CanFail(expr))) return Add(expr, 1);
+  WithStack(
+      [&] { ForEachOperand(expr, guarded, [this](const PrimExpr* operand, bool inner) { Collect(operand, inner); }); });
 }
 
-void ComputationTable::Collect(const tir::Stmt* stmt) {
+void ComputationTable::Collect(const tir::Stmt* stmt, bool guarded) {
   if (prefix_.Ends(stmt)) return;
   WithStack([&] {
     const bool splits = Is<tir::For>(stmt) || Is<tir::IfThenElse>(stmt) || Is<tir::While>(stmt);
     if (!splits) {
       ForEachPart(
-          stmt, [this](const PrimExpr* e) { Collect(e); }, [this](const tir::Stmt* s) { Collect(s); });
+          stmt, [&](const PrimExpr* e) { Collect(e, guarded); }, [&](const tir::Stmt* s) { Collect(s, guarded); });
       return;
     }
     std::array<ComputationTable, 3> parts{ComputationTable(facts_, prefix_), ComputationTable(facts_, prefix_),
                                           ComputationTable(facts_, prefix_)};
     if (const auto* loop = As<tir::For>(stmt)) {
-      parts[0].Collect(loop->min);
-      parts[1].Collect(loop->extent);
+      parts[0].Collect(loop->min, guarded);
+      parts[1].Collect(loop->extent, guarded);
       // Most loops have constant bounds, and their bodies are not looked at from outside.
-      if (!parts[0].empty() || !parts[1].empty()) parts[2].Collect(loop->body);
+      if (!parts[0].empty() || !parts[1].empty()) parts[2].Collect(loop->body, guarded);
     } else if (const auto* branch = As<tir::IfThenElse>(stmt)) {
-      parts[0].Collect(branch->condition);
-      if (!parts[0].empty() || branch->else_case) parts[1].Collect(branch->then_case);
-      if (branch->else_case) parts[2].Collect(branch->else_case);
+      parts[0].Collect(branch->condition, guarded);
+      if (!parts[0].empty() || branch->else_case) parts[1].Collect(branch->then_case, guarded);
+      if (branch->else_case) parts[2].Collect(branch->else_case, guarded);
     } else {
       const auto* repeat = static_cast<const tir::While*>(stmt);
-      parts[0].Collect(repeat->condition);
-      if (!parts[0].empty()) parts[1].Collect(repeat->body);
+      parts[0].Collect(repeat->condition, guarded);
+      if (!parts[0].empty()) parts[1].Collect(repeat->body, guarded);
     }
     AddCommon({&parts[0], &parts[1], &parts[2]});
   });

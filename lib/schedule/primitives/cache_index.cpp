@@ -91,7 +91,7 @@ class IndexFinder {
   void Find(const tir::BufferStore& store) {
     const Prefix whole(nullptr, 0);
     ComputationTable table(facts_, whole);
-    table.Collect(&store);
+    table.Collect(&store, /*guarded=*/false);
     ComputationMap<size_t> counts(ComputationHash{&facts_});
     std::map<size_t, std::vector<const PrimExpr*>, std::greater<>> by_size;
     const auto add = [&](const PrimExpr* expr, size_t count) {

@@ -30,6 +30,8 @@ class ComputationFacts {
   bool IsEligible(const PrimExpr* e) { return Of(e).eligible; }
   // Returns whether an expression that contains this one may be eligible.
   bool IsMovable(const PrimExpr* e) { return Of(e).movable; }
+  // Returns whether it divides integers by what may be 0: then it is done only where it was done before.
+  bool CanFail(const PrimExpr* e) { return Of(e).can_fail; }
   bool has_equivalent() const { return analyzer_ != nullptr; }
   // The number of nodes.
   size_t Size(const PrimExpr* e) { return Of(e).size; }
@@ -43,6 +45,7 @@ class ComputationFacts {
     size_t hash = 0;
     bool movable = true;
     bool eligible = false;
+    bool can_fail = false;
   };
   const Facts& Of(const PrimExpr* e);
 
@@ -87,9 +90,10 @@ class ComputationTable {
   ComputationTable(ComputationFacts& facts, const Prefix& prefix)
       : facts_(facts), prefix_(prefix), index_(ComputationHash{&facts}) {}
 
-  void Collect(const PrimExpr* expr);
+  // `guarded`: what can fail does not count, because it is done only if conditions say so.
+  void Collect(const PrimExpr* expr, bool guarded);
   // Of the parts of a loop or a branch, what two of them do.
-  void Collect(const tir::Stmt* stmt);
+  void Collect(const tir::Stmt* stmt, bool guarded);
 
   bool empty() const { return entries_.empty(); }
   // Counts an expression, also where it cannot be moved.
@@ -153,5 +157,9 @@ class RepeatedParts {
 
 // Calls f for each operand.
 void ForEachOperand(const PrimExpr* expr, FunctionRef<void(const PrimExpr*)> f);
+// Tells of each operand whether it is computed only if conditions say so: of all if the expression is.
+void ForEachOperand(const PrimExpr* expr, bool guarded, FunctionRef<void(const PrimExpr*, bool)> f);
+// Returns whether it divides integers by something else than a constant that is not 0.
+bool DividesByUnknown(const PrimExpr* expr);
 
 }  // namespace iropt

@@ -7,9 +7,10 @@
 //
 // A computation is an expression without loads and calls. It is bound around the outermost statement that does it twice
 // in any case, inside the loops and bindings of its variables; of a loop or a branch, what two of its parts do is done
-// in any case. Big computations come first, their parts after them. With identify_equiv_terms, expressions that
-// simplify to the same one are the same computation. Variables that are not parameters, loop variables or bound (axes
-// of blocks, symbolic shapes) are not known, and computations with them stay.
+// in any case. Divisions by what may be 0 stay where a condition, a jump or an assertion may guard them. Big
+// computations come first, their parts after them. With identify_equiv_terms, expressions that simplify to the same one
+// are the same computation. Variables that are not parameters, loop variables or bound (axes of blocks, symbolic
+// shapes) are not known, and computations with them stay.
 //
 // O(nodes), times the nesting of loops and branches, and the sizes of expressions. For the sake of a binding, what is
 // between it and the last repeated computation with its variable is looked at again.
@@ -25,9 +26,13 @@
 #include <utility>
 
 #include "iropt/analysis/tir/computations.h"
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -120,6 +125,16 @@ class VarNames : public tir::StmtExprVisitor {
   int last_ = 0;
 };
 
+// Returns whether the function may end, or leave a loop, before its last statement.
+bool HasExits(const tir::Stmt* body) {
+  bool found = false;
+  tir::PostOrderVisit(body, [&](const Node* node) {
+    const auto* stmt = As<tir::Evaluate>(node);
+    found = found || Is<tir::AssertStmt>(node) || (stmt && (IsLoopJump(*stmt) || CallOf(stmt->value, op::kTirRet)));
+  });
+  return found;
+}
+
 class CommonSubexprEliminator : public tir::StmtExprMutator {
   static constexpr size_t kEverywhere = std::numeric_limits<size_t>::max();
 
@@ -128,6 +143,7 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
       : StmtExprMutator(workspace, tir::kDropNoOps), facts_(workspace, equivalent), bound_(ComputationHash{&facts_}) {
     for (const tir::Var* param : func.params) known_.insert(param);
     names_.VisitStmt(func.body);
+    has_exits_ = HasExits(func.body);
   }
 
   // Binds what the statement does several times. A statement in it does not do more, unless it is what a loop or a
@@ -248,10 +264,10 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
       if (is_new) pending_.emplace(std::pair(-static_cast<int64_t>(facts_.Size(expr)), num_added_++), expr);
     }
     // The parts of a computation that cannot be bound as a whole.
-    void AddParts(const PrimExpr* expr) {
-      ForEachOperand(expr, [this](const PrimExpr* operand) {
-        if (facts_.IsEligible(operand)) return Add(operand, 1);
-        WithStack([&] { AddParts(operand); });
+    void AddParts(const PrimExpr* expr, bool guarded) {
+      ForEachOperand(expr, guarded, [this](const PrimExpr* operand, bool inner) {
+        if (facts_.IsEligible(operand) && !(inner && facts_.CanFail(operand))) return Add(operand, 1);
+        WithStack([&] { AddParts(operand, inner); });
       });
     }
 
@@ -273,7 +289,7 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
   bool Introduce(const T*& root, size_t last = kEverywhere) {
     const Prefix prefix(repeated_.get(), last);
     ComputationTable table(facts_, prefix);
-    table.Collect(root);
+    table.Collect(root, has_exits_);
     if (table.empty()) return false;
     ComputationMap<const tir::Var*> replacements(ComputationHash{&facts_});
     std::vector<NewVar> made;
@@ -288,7 +304,7 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
         replacements.try_emplace(key, var);
         made.push_back({var, expr});
       } else {
-        pending.AddParts(expr);
+        pending.AddParts(expr, has_exits_);
       }
     }
     if (replacements.empty()) return false;
@@ -327,6 +343,7 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
 
   ComputationFacts facts_;
   VarNames names_;
+  bool has_exits_ = false;  // statements may not reach the next one
   LookupSet<const tir::Var*> known_, generated_;
   ComputationMap<std::vector<const tir::Var*>> bound_;  // variables by the keys of their values, outermost first
   std::unique_ptr<RepeatedParts> repeated_;             // in the outermost binding around the walk; null outside of any

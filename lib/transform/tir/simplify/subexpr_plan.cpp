@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "iropt/analysis/tir/computations.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/lookup.h"
@@ -122,9 +123,10 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     Number(number, {number->kind, number->dtype.raw(), {std::bit_cast<uint64_t>(number->value), 0, 0}});
   }
   void VisitBinary(const tir::BinaryExpr* expr) override {
-    StmtExprVisitor::VisitBinary(expr);
+    VisitOperands(expr);
     Record(expr, {expr->a, expr->b});
   }
+  void VisitCall(const tir::Call* call) override { VisitOperands(call); }
   void VisitNot(const tir::Not* expr) override {
     StmtExprVisitor::VisitNot(expr);
     Record(expr, {expr->a});
@@ -155,6 +157,15 @@ class SubexprPlanner : public tir::StmtExprVisitor {
   }
 
  private:
+  void VisitOperands(const PrimExpr* expr) {
+    const bool outer = guarded_;
+    ForEachOperand(expr, outer, [this](const PrimExpr* operand, bool guarded) {
+      guarded_ = guarded;
+      VisitExpr(operand);
+    });
+    guarded_ = outer;
+  }
+
   struct Scope {
     int parent = -1;
     int depth = 0;
@@ -167,6 +178,8 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     int scope = 0;  // the innermost one around all occurrences
     int first_scope = 0;
     const tir::Stmt* first_stmt = nullptr;
+    bool can_fail = false;
+    bool is_guarded = false;  // conditions decide whether the first occurrence is computed
     std::vector<std::pair<uint64_t, int64_t>> operands = {};  // entries among the operands, and how often
     int64_t within_shared = 0;  // occurrences in other shared entries, except for one each
   };
@@ -222,12 +235,13 @@ class SubexprPlanner : public tir::StmtExprVisitor {
       ++entry.count;
       return;
     }
-    Entry entry{expr, 1, 1, scope_, scope_, stmt_};
+    Entry entry{expr, 1, 1, scope_, scope_, stmt_, DividesByUnknown(expr), guarded_};
     for (const PrimExpr* operand : operands) {
       const uint64_t part = number_of_[operand];
       const auto* known = entry_of_.Find(part);
       if (!known) continue;
       entry.depth = std::max(entry.depth, entries_[*known].depth + 1);
+      entry.can_fail |= entries_[*known].can_fail;
       const auto same = std::ranges::find(entry.operands, part, &std::pair<uint64_t, int64_t>::first);
       same == entry.operands.end() ? static_cast<void>(entry.operands.emplace_back(part, 1))
                                    : static_cast<void>(++same->second);
@@ -243,15 +257,21 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     return ScopeAt(scope).stmt;
   }
 
+  // What can fail is computed only where it is computed in any case.
+  static bool CanBeShared(const Entry& entry) {
+    return !entry.can_fail || (entry.first_scope == entry.scope && !entry.is_guarded);
+  }
+
   SubexprPlan MakePlan() {
     for (const Entry& entry : entries_) {
+      if (!CanBeShared(entry)) continue;
       for (const auto& [operand, times] : entry.operands) {
         entries_[entry_of_.at(operand)].within_shared += (entry.count - 1) * times;
       }
     }
     std::vector<size_t> order;
     for (size_t i = 0; i < entries_.size(); ++i) {
-      if (entries_[i].count - entries_[i].within_shared >= 2) order.push_back(i);
+      if (entries_[i].count - entries_[i].within_shared >= 2 && CanBeShared(entries_[i])) order.push_back(i);
     }
     std::ranges::stable_sort(order, {}, [&](size_t i) { return entries_[i].depth; });
     SubexprPlan plan;
@@ -272,7 +292,8 @@ class SubexprPlanner : public tir::StmtExprVisitor {
   int scope_ = 0;
   const tir::Stmt* stmt_ = nullptr;
   int let_depth_ = 0;
-  bool counts_ = true;  // what is visited
+  bool counts_ = true;    // what is visited
+  bool guarded_ = false;  // conditions decide whether the expression is computed
   const tir::DeclBuffer* allocated_ = nullptr;
   std::vector<Entry> entries_;  // in the order of their first occurrences
   LookupMap<const tir::Var*, uint64_t> versions_;
