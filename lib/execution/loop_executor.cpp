@@ -94,8 +94,8 @@ Result<HostValue> LoopExecutor::Interpret(const PrimFunc& func, std::span<const 
 }
 
 void LoopExecutor::FindFacts(const PrimFunc& func, std::span<const PrimFuncArg> args, const PackedCaller& packed) {
-  // Machine code does not tell.
-  facts_->overflows |= std::ranges::any_of(args, [](const PrimFuncArg& arg) {
+  if (facts_->branches) facts_->branches->AddCompiled(&func);
+  facts_->may_overflow |= std::ranges::any_of(args, [](const PrimFuncArg& arg) {
     const NDArray* tensor = arg.value.tensor();
     return tensor && tensor->dtype().is_int() && tensor->dtype().bits >= 32;
   });

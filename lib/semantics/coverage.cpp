@@ -124,7 +124,8 @@ Coverage::Report Coverage::Describe(const Module& module, const GlobalVar& funct
   ConditionFinder finder;
   ForEachReachable(module, function, [&](const BaseFunc& found) {
     if (const auto* relax = As<Function>(&found)) Walk(*relax, finder);
-    if (const auto* prim = As<PrimFunc>(&found)) finder.VisitStmt(prim->body);
+    const auto* prim = As<PrimFunc>(&found);
+    if (prim && !branches_.WasCompiled(prim)) finder.VisitStmt(prim->body);
   });
   size_t taken = 0;
   for (const ConditionFinder::Condition& condition : finder.found()) {

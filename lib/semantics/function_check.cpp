@@ -83,7 +83,8 @@ bool FunctionCheck::Selects(InputValues values) const {
 
 bool FunctionCheck::HasSizes() const {
   return !first_.symbols().empty() || std::ranges::any_of(first_.inputs(), [](const EntryInput& input) {
-    return !input.has_dims && input.kind != EntryInput::Kind::kScalar;
+    if (input.kind == EntryInput::Kind::kScalar) return input.dtype.is_integer() && !input.dtype.is_bool();
+    return !input.has_dims;
   });
 }
 
@@ -215,7 +216,10 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, co
   // ends of their dtype. So may loops that replace operators, which wrap around and take negative indices.
   const bool is_wild = trial.recipe.has_any_integers();
   const bool replaces_operators = maker_->has_wide_integers() && !trial.outcome.runs_loops;
-  const bool may_overflow = trial.outcome.facts.overflows || (is_wild && (after.facts.overflows || replaces_operators));
+  const LoopFacts& before = trial.outcome.facts;
+  const bool may_overflow =
+      before.overflows ||
+      (is_wild && (before.may_overflow || after.facts.overflows || after.facts.may_overflow || replaces_operators));
   if (mode.assumes_no_overflow && after.runs_loops && may_overflow) return !after.failure;
   const RandomOptions& random = trial.recipe.random;
   const bool only_finite = mode.only_finite || !kinds_.non_finite;
@@ -266,11 +270,15 @@ RunOutcome FunctionCheck::Repeat(const Trial& trial, const Run& run) const {
   return outcome;
 }
 
-bool FunctionCheck::ReadsUninitialized(const Trial& trial, const Run& run_before) const {
-  if (!run_before.runner.compiles() || !trial.outcome.runs_loops) return false;
+std::string FunctionCheck::WhyUndefined(const Trial& trial, const Run& run_before, const CheckMode& mode) const {
+  if (!run_before.runner.compiles() || !trial.outcome.runs_loops) return {};
   Trial interpreted{trial.recipe, trial.settings, {}};
   interpreted.settings.interprets = true;
-  return Repeat(interpreted, run_before).facts.reads_uninitialized;
+  const RunOutcome outcome = Repeat(interpreted, run_before);
+  if (outcome.facts.reads_uninitialized) return "it reads elements that have no value";
+  const bool is_unknown = outcome.failure && outcome.failure->code == ErrorCode::Budget;
+  const bool may_overflow = mode.assumes_no_overflow && trial.outcome.facts.may_overflow;
+  return may_overflow && (outcome.facts.overflows || is_unknown) ? "integers may overflow" : std::string();
 }
 
 void FunctionCheck::CompareTrials(const Run& run_before, const Run& run, const CheckMode& mode,
@@ -280,8 +288,9 @@ void FunctionCheck::CompareTrials(const Run& run_before, const Run& run, const C
     RunOutcome outcome = Repeat(trial, run);
     CheckResult compared;
     const bool is_comparable = CompareTrial(trial, outcome, mode, tolerance, compared);
-    if (!compared.differences.empty() && ReadsUninitialized(trial, run_before)) {
-      result.not_compared = fmt::format("it reads elements that have no value with {}", maker_->Describe(trial.recipe));
+    const std::string why = compared.differences.empty() ? std::string() : WhyUndefined(trial, run_before, mode);
+    if (!why.empty()) {
+      result.not_compared = fmt::format("{} with {}", why, maker_->Describe(trial.recipe));
       continue;
     }
     if (!compared.differences.empty() && !mode.is_of_others && IsRounding(trial, outcome, run_before, tolerance))
@@ -332,7 +341,7 @@ void FunctionCheck::CompareExtraTrials(const Run& run_before, const Run& run, co
     if (differs &&
         (outcome.failure ? trial.recipe.has_any_integers() : IsRounding(trial, outcome, run_before, tolerance)))
       continue;
-    if (!compared.differences.empty() && ReadsUninitialized(trial, run_before)) continue;
+    if (!compared.differences.empty() && !WhyUndefined(trial, run_before, mode).empty()) continue;
     next.push_back({trial.recipe, trial.settings, std::move(outcome)});
     result.differences = std::move(compared.differences);
     if (!result.differences.empty()) break;

@@ -107,8 +107,9 @@ class FunctionCheck {
   // between the outcomes.
   bool IsRounding(const Trial& trial, const RunOutcome& after, const Run& run_before,
                   const ToleranceOptions& tolerance) const;
-  // Returns whether compiled loops read elements that have no value, which the interpreter refuses.
-  bool ReadsUninitialized(const Trial& trial, const Run& run_before) const;
+  // What compiled loops do not tell, found by the interpreter: why the results need not be the same. Empty if they must
+  // be.
+  std::string WhyUndefined(const Trial& trial, const Run& run_before, const CheckMode& mode) const;
   // Runs the trials again and compares; the outcomes become the expected ones.
   void CompareTrials(const Run& run_before, const Run& run, const CheckMode& mode, const ToleranceOptions& tolerance,
                      CheckResult& result);

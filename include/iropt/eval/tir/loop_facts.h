@@ -39,6 +39,8 @@ struct LoopFacts {
   // A sum, difference or product of signed integers of 32 or 64 bits did not fit its dtype, so that its value is
   // undefined.
   bool overflows = false;
+  // Machine code had such integers: it does not tell.
+  bool may_overflow = false;
   // The run ended at the read of an element that has no value.
   bool reads_uninitialized = false;
   // The first race: two iterations of a parallel or vectorized loop, two blocks of threads, or two threads without a
