@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "index_map_tools.h"
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/support/lookup.h"
 #include "stmt_tools.h"
 
@@ -53,6 +54,10 @@ Result<const Variable*> PrimitiveCall::FindRef(const Param& param, const Value& 
   if (!variable->ref->stmt)
     return Refuse(fmt::format("'{}' no longer exists: an earlier primitive has removed it", name->text));
   if (!(variable->ref->is_block() ? wanted.block : wanted.loop)) return RefuseKind(param, wanted.words);
+  const bool is_changed_loop = !instruction_.primitive->is_pure && !variable->ref->is_block();
+  if (is_changed_loop && HasLoopJumps(variable->ref->loop().body))
+    return Refuse(fmt::format("the loop '{}' may end early: T.break_loop or T.continue_loop leaves its body",
+                              variable->ref->loop().loop_var->name));
   if (state_ && state_ != variable->state)
     return Refuse(fmt::format("the blocks and loops of {} are of different functions", instruction_.primitive->python));
   state_ = variable->state;

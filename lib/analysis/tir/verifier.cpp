@@ -214,7 +214,7 @@ void TirVerifier::VisitFor(const tir::For& loop) {
   VisitLoopBody(loop.body, loop.for_kind == tir::ForKind::kSerial || loop.for_kind == tir::ForKind::kUnrolled);
 }
 
-// Iterations that run at the same time cannot end one another.
+// Iterations that run at the same time cannot end one another, and a block ends with its body.
 void TirVerifier::VisitLoopBody(const tir::Stmt* body, bool can_jump) {
   const bool outer = std::exchange(can_jump_, can_jump);
   VisitBody(body);
@@ -293,8 +293,8 @@ void TirVerifier::VisitBlock(const tir::Block& block) {
   }
   for (const tir::MatchBufferRegion* match : block.match_buffers) VisitRegion(*match->source);
   for (const tir::MatchBufferRegion* match : block.match_buffers) DefineMatched(*match->buffer, *match);
-  VisitBody(block.init);
-  VisitBody(block.body);
+  VisitLoopBody(block.init, /*can_jump=*/false);
+  VisitLoopBody(block.body, /*can_jump=*/false);
   if (has_iteration) blocks_.pop_back();
 }
 

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <utility>
+
+#include "iropt/support/check.h"
+
 namespace iropt::codegen {
 
 Frame::Frame(ModuleState& state, llvm::Function* function, std::string prefix)
@@ -64,7 +68,7 @@ void Frame::FailWith(llvm::Value* status) {
 }
 
 void Frame::Return() {
-  if (first_mark_) Release(first_mark_);
+  if (first_mark_) FreeSince(first_mark_);
   builder_.CreateRet(builder_.getInt32(0));
   builder_.SetInsertPoint(NewBlock("after_return"));
 }
@@ -105,10 +109,16 @@ llvm::Value* Frame::Mark() {
     builder_.SetInsertPoint(entry_);
     first_mark_ = CallRuntime("iropt_mark", builder_.getInt64Ty(), {context()});
   }
-  return CallRuntime("iropt_mark", builder_.getInt64Ty(), {context()});
+  return marks_.emplace_back(CallRuntime("iropt_mark", builder_.getInt64Ty(), {context()}));
 }
 
-void Frame::Release(llvm::Value* mark) { CallRuntime("iropt_release", builder_.getVoidTy(), {context(), mark}); }
+void Frame::Release(llvm::Value* mark) {
+  IROPT_CHECK(!marks_.empty() && marks_.back() == mark);
+  marks_.pop_back();
+  FreeSince(mark);
+}
+
+void Frame::FreeSince(llvm::Value* mark) { CallRuntime("iropt_release", builder_.getVoidTy(), {context(), mark}); }
 
 // ---- Control flow
 
@@ -131,22 +141,41 @@ llvm::MDNode* LoopId(llvm::LLVMContext& context, LoopHint hint) {
 
 }  // namespace
 
-void Frame::Loop(llvm::Value* extent, LoopHint hint, FunctionRef<void(llvm::Value*)> body) {
+bool Frame::Jump(bool ends_loop) {
+  if (!exits_) return false;
+  if (marks_.size() > exits_->num_marks) FreeSince(marks_[exits_->num_marks]);
+  llvm::BasicBlock*& target = ends_loop ? exits_->end : exits_->next;
+  if (!target) target = NewBlock(ends_loop ? "end" : "next");
+  builder_.CreateBr(target);
+  builder_.SetInsertPoint(NewBlock("after_jump"));
+  return true;
+}
+
+void Frame::EmitBody(FunctionRef<void()> body, LoopExits& exits, LoopKind kind) {
+  LoopExits* outer = std::exchange(exits_, kind == LoopKind::kOfProgram ? &exits : nullptr);
+  body();
+  exits_ = outer;
+  if (exits.next) JumpTo(exits.next);
+}
+
+void Frame::Loop(llvm::Value* extent, LoopHint hint, FunctionRef<void(llvm::Value*)> body, LoopKind kind) {
   llvm::Type* type = extent->getType();
   llvm::Value* zero = llvm::ConstantInt::get(type, 0);
+  LoopExits exits{.next = nullptr, .end = nullptr, .num_marks = marks_.size()};
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(extent); known && known->getSExtValue() == 1) {
-    body(zero);
+    EmitBody([&] { body(zero); }, exits, kind);
+    if (exits.end) JumpTo(exits.end);
     return;
   }
   llvm::BasicBlock* header = NewBlock("loop");
-  llvm::BasicBlock* end = NewBlock("end");
+  llvm::BasicBlock* end = exits.end = NewBlock("end");
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   builder_.CreateCondBr(builder_.CreateICmpSGT(extent, zero), header, end);
   builder_.SetInsertPoint(header);
   llvm::PHINode* i = builder_.CreatePHI(type, 2, "i");
   i->addIncoming(zero, before);
   state_.deepest_loop = std::max(state_.deepest_loop, ++state_.loop_depth);
-  body(i);
+  EmitBody([&] { body(i); }, exits, kind);
   --state_.loop_depth;
   llvm::Value* next = builder_.CreateAdd(i, llvm::ConstantInt::get(type, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
   i->addIncoming(next, builder_.GetInsertBlock());
@@ -155,24 +184,25 @@ void Frame::Loop(llvm::Value* extent, LoopHint hint, FunctionRef<void(llvm::Valu
   builder_.SetInsertPoint(end);
 }
 
-void Frame::While(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body) {
+void Frame::While(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body, LoopKind kind) {
   llvm::BasicBlock* header = NewBlock("while");
   llvm::BasicBlock* inside = NewBlock("do");
   llvm::BasicBlock* end = NewBlock("end");
+  LoopExits exits{.next = nullptr, .end = end, .num_marks = marks_.size()};
   JumpTo(header);
   builder_.CreateCondBr(condition(), inside, end);
   builder_.SetInsertPoint(inside);
-  body();
+  EmitBody(body, exits, kind);
   builder_.CreateBr(header);
   builder_.SetInsertPoint(end);
 }
 
-void Frame::CountedWhile(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body) {
+void Frame::CountedWhile(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body, LoopKind kind) {
   // So many that the counter costs little, and the calls nothing.
   constexpr int64_t kIterationsPerCall = 1 << 16;
   llvm::Value* counter = StackSlot(builder_.getInt64Ty());
   builder_.CreateStore(Int64(kIterationsPerCall), counter);
-  While(condition, [&] {
+  const auto counted = [&] {
     llvm::Value* left = builder_.CreateSub(builder_.CreateLoad(builder_.getInt64Ty(), counter), Int64(1));
     builder_.CreateStore(left, counter);
     If(builder_.CreateICmpEQ(left, Int64(0)), [&] {
@@ -180,7 +210,8 @@ void Frame::CountedWhile(FunctionRef<llvm::Value*()> condition, FunctionRef<void
       FailWith(CallRuntime("iropt_iterate", builder_.getInt32Ty(), {context(), Int64(kIterationsPerCall)}));
     });
     body();
-  });
+  };
+  While(condition, counted, kind);
 }
 
 void Frame::If(llvm::Value* condition, FunctionRef<void()> then, const FunctionRef<void()>* otherwise) {

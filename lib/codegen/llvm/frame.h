@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "iropt/support/function_ref.h"
 #include "value_types.h"
@@ -17,6 +18,9 @@ namespace iropt::codegen {
 
 // The optimization hint of a loop.
 enum class LoopHint : uint8_t { kNone, kVectorize, kUnroll };
+
+// Whether a loop is one of the program, which T.break_loop and T.continue_loop may leave.
+enum class LoopKind : uint8_t { kOfProgram, kOther };
 
 // State shared by all functions of an LLVM module.
 struct ModuleState {
@@ -68,16 +72,19 @@ class Frame {
   llvm::Value* StackSlot(llvm::Type* type, uint64_t count = 1, uint64_t align = 8);
   // Memory from the runtime, which is freed at the end of the function at the latest.
   llvm::Value* Allocate(llvm::Value* count, int64_t element_bytes);
-  // Frees all memory that was allocated since the mark.
+  // Frees all memory that was allocated since the mark, which is the last one that is not released.
   llvm::Value* Mark();
   void Release(llvm::Value* mark);
 
   // ---- Control flow
   // A loop: body(i) for i = 0 ... extent - 1.
-  void Loop(llvm::Value* extent, LoopHint hint, FunctionRef<void(llvm::Value*)> body);
-  void While(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body);
+  void Loop(llvm::Value* extent, LoopHint hint, FunctionRef<void(llvm::Value*)> body, LoopKind kind = LoopKind::kOther);
+  void While(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body, LoopKind kind = LoopKind::kOther);
   // Makes a while loop that may be endless: its iterations are counted.
-  void CountedWhile(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body);
+  void CountedWhile(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body, LoopKind kind = LoopKind::kOther);
+  // Ends the innermost loop, or only its iteration. Code emitted after it is unreachable. False if the loop is not one
+  // of the program.
+  bool Jump(bool ends_loop);
   // A conditional; `otherwise` may be empty.
   void If(llvm::Value* condition, FunctionRef<void()> then, const FunctionRef<void()>* otherwise = nullptr);
   // A conditional value. Only the chosen operand is computed.
@@ -88,7 +95,17 @@ class Frame {
   llvm::Value* GlobalString(std::string_view text);
 
  private:
+  // Where jumps out of the body of a loop go. The blocks are made when they are needed.
+  struct LoopExits {
+    llvm::BasicBlock* next;  // the end of the iteration
+    llvm::BasicBlock* end;
+    size_t num_marks;  // that are outside of the loop
+  };
+
   llvm::BasicBlock* NewBlock(const char* name);
+  // Emits the body, and the end of the iteration if something jumps there.
+  void EmitBody(FunctionRef<void()> body, LoopExits& exits, LoopKind kind);
+  void FreeSince(llvm::Value* mark);
   void JumpTo(llvm::BasicBlock* block);
 
   ModuleState& state_;
@@ -99,6 +116,8 @@ class Frame {
   llvm::BasicBlock* entry_;             // for allocas
   llvm::BasicBlock* failed_ = nullptr;  // returns 1
   llvm::Value* first_mark_ = nullptr;   // taken at function entry; null until needed
+  std::vector<llvm::Value*> marks_;     // not released yet
+  LoopExits* exits_ = nullptr;          // of the innermost loop if it is one of the program
 };
 
 }  // namespace iropt::codegen

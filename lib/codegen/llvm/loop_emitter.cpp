@@ -56,14 +56,15 @@ LoopRange LoopEmitter::RangeOf(const tir::Var* var, const PrimExpr* min, const P
 }
 
 // Counts in the dtype of the variable if that cannot overflow, as a loop in C does.
-void LoopEmitter::EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body) {
+void LoopEmitter::EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body, LoopKind kind) {
   llvm::Value* extent = range.extent;
   if (FitsVariable(range)) extent = frame_.b().CreateTrunc(extent, frame_.types().Register(range.var->dtype));
-  frame_.Loop(extent, hint, [&](llvm::Value* i) {
+  const auto iteration = [&](llvm::Value* i) {
     const IndexRanges::Assumption assumption(exprs_.ranges(), IndexRanges::LoopExtent{range.extent_expr});
     BindLoopVar(range, i);
     body();
-  });
+  };
+  frame_.Loop(extent, hint, iteration, kind);
 }
 
 // Returns whether all values of the variable are in the range of its dtype.

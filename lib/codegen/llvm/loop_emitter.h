@@ -22,7 +22,7 @@ class LoopEmitter {
 
   // `min` is null for 0.
   LoopRange RangeOf(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent);
-  void EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body);
+  void EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body, LoopKind kind = LoopKind::kOther);
   // The value of the variable in the iteration with the number `i`.
   void BindLoopVar(const LoopRange& range, llvm::Value* i);
 

@@ -12,7 +12,8 @@ void StmtEmitter::EmitFor(const tir::For& loop) {
   }
   inits_.Around(loop, [&] {
     if (loop.for_kind != tir::ForKind::kParallel || !EmitParallel(loop, range))
-      loops_.EmitLoop(range, HintOf(loop), [&] { Emit(loop.body); });
+      loops_.EmitLoop(
+          range, HintOf(loop), [&] { Emit(loop.body); }, LoopKind::kOfProgram);
   });
 }
 

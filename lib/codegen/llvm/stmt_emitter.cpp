@@ -85,7 +85,8 @@ void StmtEmitter::EmitNode(const tir::Stmt* stmt) {
     case NodeKind::kFor: return EmitFor(*To<tir::For>(stmt));
     case NodeKind::kWhile: {
       const auto* loop = To<tir::While>(stmt);
-      return frame_.CountedWhile([&] { return exprs_.EmitBool(loop->condition); }, [&] { Emit(loop->body); });
+      return frame_.CountedWhile([&] { return exprs_.EmitBool(loop->condition); }, [&] { Emit(loop->body); },
+                                 LoopKind::kOfProgram);
     }
     case NodeKind::kBlockRealize: return EmitBlockRealize(*To<tir::BlockRealize>(stmt));
     case NodeKind::kBlockStmt: return EmitBlock(*To<tir::Block>(stmt), /*with_init=*/true);
@@ -137,6 +138,8 @@ void StmtEmitter::EmitIf(const tir::IfThenElse& branch) {
 
 // Evaluates an expression for its effects. T.ret ends the function.
 void StmtEmitter::EmitEvaluate(const tir::Evaluate& evaluate) {
+  const bool breaks = CallOf(evaluate.value, op::kTirBreakLoop) != nullptr;
+  if ((breaks || CallOf(evaluate.value, op::kTirContinueLoop)) && frame_.Jump(breaks)) return;
   const tir::Call* call = CallOf(evaluate.value, op::kTirRet);
   if (!call || call->args.size() != 1) {
     exprs_.Emit(evaluate.value);

@@ -12,6 +12,7 @@
 
 #include <utility>
 
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/op/intrinsic_ids.h"
@@ -23,12 +24,6 @@
 namespace iropt {
 
 namespace {
-
-bool IsLoopJump(const tir::Stmt& stmt) {
-  const auto* evaluate = As<tir::Evaluate>(&stmt);
-  const auto* call = evaluate ? As<tir::Call>(evaluate->value) : nullptr;
-  return call && (IsOp(call->op, op::kTirBreakLoop) || IsOp(call->op, op::kTirContinueLoop));
-}
 
 class IrregularLoopAnnotator : public tir::StmtExprMutator {
  public:

@@ -13,10 +13,10 @@
 // if they have the attribute and the text is of TVM 0.20 or newer.
 //
 // Left alone: conditions of unsigned integers, and those that would have to be evaluated before what they depend on;
-// loops bound to threads, and with steps. Where it cannot be proved that the parts do not overlap or leave the loop, as
-// for negative sizes, the bounds of the parts get a min or a max that TVM does not have. O(size of the result), times
-// the nesting of the loops; what the copies add is limited by the option max_growth. Of conditions whose bounds are not
-// constant, 32 are decided at a time.
+// loops bound to threads, with steps, and with T.break_loop or T.continue_loop. Where it cannot be proved that the
+// parts do not overlap or leave the loop, as for negative sizes, the bounds of the parts get a min or a max that TVM
+// does not have. O(size of the result), times the nesting of the loops; what the copies add is limited by the option
+// max_growth. Of conditions whose bounds are not constant, 32 are decided at a time.
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "configs/tir.LoopPartition.h"
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/int_set.h"
@@ -144,7 +145,8 @@ class LoopPartitioner : public tir::StmtExprMutator {
     if (loop->step) return StmtExprMutator::VisitFor(loop);
     ranges_.Bind(loop->loop_var, loop->min, loop->extent);
     sizes_.Bind(loop->loop_var, loop->min, loop->extent);
-    const tir::Stmt* result = candidates_.IsSelected(loop) ? PartitionLoop(*loop) : nullptr;
+    const bool is_divided = candidates_.IsSelected(loop) && !HasLoopJumps(loop->body);
+    const tir::Stmt* result = is_divided ? PartitionLoop(*loop) : nullptr;
     if (!result) result = WithHint(loop->loop_var, loop->min, loop->extent, hints_, loop);
     ranges_.Unbind(loop->loop_var);
     sizes_.Unbind(loop->loop_var);

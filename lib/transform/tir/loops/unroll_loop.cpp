@@ -5,8 +5,9 @@
 //
 // Loops of kind T.unroll are unrolled, and serial ones within the limits of the configuration tir.UnrollLoop:
 // innermost loops of at most auto_max_step stores in all iterations, or of at most auto_max_extent iterations. The
-// pragmas pragma_auto_unroll_max_step and pragma_unroll_explicit change the limits for the code inside. O(size of the
-// result); more than 4 million statements in a function are refused.
+// pragmas pragma_auto_unroll_max_step and pragma_unroll_explicit change the limits for the code inside. Loops that may
+// end early, by T.break_loop or T.continue_loop, become serial. O(size of the result); more than 4 million statements
+// in a function are refused.
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "configs/tir.UnrollLoop.h"
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
@@ -73,6 +75,7 @@ class LoopUnroller : public tir::StmtExprMutator {
       ++loop_depth_;
     }
     const bool runs_once = extent >= 0 && extent <= limits_.auto_max_extent && limits_.auto_max_extent == 1;
+    if ((is_unrolled || runs_once) && HasLoopJumps(loop->body)) return Serial(loop);
     if ((is_unrolled && limits_.explicit_unroll) || runs_once)
       return AllowRewrite("unrolled-loop", *stmt) ? Unroll(*loop, extent) : loop;
     if (!is_unrolled || loop->for_kind == tir::ForKind::kUnrolled) return loop;
@@ -131,6 +134,13 @@ class LoopUnroller : public tir::StmtExprMutator {
     return loop.for_kind == tir::ForKind::kSerial && extent >= 0 && loop_depth_ == 0 &&
            unrolled_depth_ <= limits_.auto_max_depth &&
            (extent * steps_ <= limits_.auto_max_step || extent <= limits_.auto_max_extent);
+  }
+
+  const tir::For* Serial(const tir::For* loop) {
+    if (loop->for_kind == tir::ForKind::kSerial) return loop;
+    auto* serial = workspace().New<tir::For>(*loop);
+    serial->for_kind = tir::ForKind::kSerial;
+    return serial;
   }
 
   const tir::Stmt* Unroll(const tir::For& loop, int64_t extent) {

@@ -15,11 +15,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/copy_if_changed.h"
@@ -65,7 +67,19 @@ class DependencyFinder : public tir::StmtExprVisitor {
   }
   void VisitFor(const tir::For* loop) override {
     Depends(loop->loop_var, {loop->min, loop->extent});
-    VisitStmt(loop->body);
+    std::vector<const PrimExpr*> conditions = {loop->min, loop->extent};
+    // Whether a statement runs depends on the jumps before it.
+    if (HasLoopJumps(loop->body)) {
+      tir::PostOrderVisit(loop->body, [&](const Node* node) {
+        if (const auto* branch = As<tir::IfThenElse>(node)) conditions.push_back(branch->condition);
+      });
+    }
+    VisitUnder(conditions, loop->body);
+  }
+  void VisitIfThenElse(const tir::IfThenElse* branch) override {
+    const PrimExpr* conditions[] = {branch->condition};
+    VisitUnder(conditions, branch->then_case);
+    if (branch->else_case) VisitUnder(conditions, branch->else_case);
   }
   void VisitAllocate(const tir::Allocate* allocate) override {
     DependsOnAll(allocate->buffer_var, allocate->extents);
@@ -88,17 +102,29 @@ class DependencyFinder : public tir::StmtExprVisitor {
   }
 
  private:
+  // Visits what runs only where the conditions say so: the values that it stores depend on them.
+  void VisitUnder(std::span<const PrimExpr* const> conditions, const tir::Stmt* body) {
+    const size_t outer = conditions_.size();
+    for (const PrimExpr* condition : conditions) AddSources(condition, conditions_);
+    VisitStmt(body);
+    conditions_.resize(outer);
+  }
+  static void AddSources(const PrimExpr* expr, std::vector<const tir::Var*>& sources) {
+    tir::PostOrderVisit(expr, [&](const Node* node) {
+      if (const auto* var = As<tir::Var>(node)) sources.push_back(var);
+      if (const auto* load = As<tir::BufferLoad>(node)) sources.push_back(load->buffer->data);
+    });
+  }
   void DependsOnAll(const tir::Var* target, List<const PrimExpr*> exprs) {
     for (const PrimExpr* expr : exprs) Depends(target, {expr});
   }
   void Depends(const tir::Var* target, std::initializer_list<const PrimExpr*> exprs) {
-    for (const PrimExpr* expr : exprs) {
-      tir::PostOrderVisit(expr, [&](const Node* node) {
-        if (const auto* var = As<tir::Var>(node)) targets_[var].push_back(target);
-        if (const auto* load = As<tir::BufferLoad>(node)) targets_[load->buffer->data].push_back(target);
-      });
-    }
+    std::vector<const tir::Var*> sources = conditions_;
+    for (const PrimExpr* expr : exprs) AddSources(expr, sources);
+    for (const tir::Var* source : sources) targets_[source].push_back(target);
   }
+
+  std::vector<const tir::Var*> conditions_;  // what the conditions around depend on
 
   LookupMap<const tir::Var*, std::vector<const tir::Var*>> targets_;
 };
@@ -194,7 +220,9 @@ class ThreadRepeater : public tir::StmtExprMutator {
     tir::For copy = *loop;
     copy.min = VisitExpr(loop->min);
     copy.extent = VisitExpr(loop->extent);
-    if (depends_ && !repeating_) {
+    // Threads need not leave the loop together.
+    const bool jumps = !repeating_ && HasLoopJumps(loop->body) && (!share_ || Touches(loop->body));
+    if ((depends_ || jumps) && !repeating_) {
       const tir::Stmt* repeated = Repeat(loop, /*visit_first=*/true);
       ++loop_depth_;
       return repeated;
@@ -259,6 +287,19 @@ class ThreadRepeater : public tir::StmtExprMutator {
 
  private:
   const arith::PrimBuilder& make() const { return analyzer_.make(); }
+
+  // Returns whether the thread matters to something in the statement.
+  bool Touches(const tir::Stmt* stmt) {
+    bool found = false;
+    tir::PostOrderVisit(stmt, [&](const Node* node) {
+      const auto* var = As<tir::Var>(node);
+      const auto* load = As<tir::BufferLoad>(node);
+      const auto* store = As<tir::BufferStore>(node);
+      found = found || (var && touched_.contains(var)) || (load && touched_.contains(load->buffer->data)) ||
+              (store && touched_.contains(store->buffer->data));
+    });
+    return found;
+  }
 
   const PrimExpr* Shift(const PrimExpr* index, const PrimExpr* part) {
     const PrimExpr* offset = make().Mul(var_, part);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "transform/tir/util/pragmas.h"
@@ -20,7 +21,7 @@ const tir::Stmt* LoopLowerer::VisitFor(const tir::For* loop) {
   tir::For copy = *loop;
   copy.min = VisitExpr(loop->min);
   copy.extent = VisitExpr(loop->extent);
-  const bool runs_once = arith::IsInt(copy.extent, 1) && loop->annotations->size() == 0;
+  const bool runs_once = arith::IsInt(copy.extent, 1) && loop->annotations->size() == 0 && !HasLoopJumps(loop->body);
   if (runs_once) Remap(loop->loop_var, make_.Cast(loop->loop_var->dtype, copy.min));
   const bool is_launch = loop->for_kind == tir::ForKind::kThreadBinding;
   if (is_launch && !runs_once && !arith::IsInt(copy.min, 0)) {

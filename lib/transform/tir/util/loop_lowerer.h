@@ -10,8 +10,8 @@
 
 namespace iropt {
 
-// Loops over threads become launches. A loop that runs once and has no annotations becomes its body. Pragmas become
-// attributes of the loop variable; `keeps_unroll`: pragma_unroll stays an annotation.
+// Loops over threads become launches. A loop that runs once and has neither annotations nor jumps becomes its body.
+// Pragmas become attributes of the loop variable; `keeps_unroll`: pragma_unroll stays an annotation.
 class LoopLowerer : public tir::StmtExprMutator {
  public:
   LoopLowerer(tir::MutatorOptions options, bool keeps_unroll, Workspace& workspace, DiagnosticEngine& diagnostics);

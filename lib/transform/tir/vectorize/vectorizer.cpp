@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/substitute.h"
@@ -447,7 +448,9 @@ const tir::Stmt* Vectorizer::VisitFor(const tir::For* loop) {
   copy.min = VisitExpr(loop->min);
   copy.extent = VisitExpr(loop->extent);
   if (loop->step) copy.step = VisitExpr(loop->step);
-  if (need_scalar_ || IsVector(copy.min) || IsVector(copy.extent) || (copy.step && IsVector(copy.step))) {
+  // The lanes need not leave the loop together.
+  const bool jumps = HasLoopJumps(loop->body);
+  if (need_scalar_ || jumps || IsVector(copy.min) || IsVector(copy.extent) || (copy.step && IsVector(copy.step))) {
     need_scalar_ = false;
     return Scalarize(loop);
   }
