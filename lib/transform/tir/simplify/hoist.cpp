@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/analysis/tir/computations.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/clone.h"
@@ -113,7 +114,7 @@ class HoistFinder : public tir::StmtExprVisitor {
   // What decides whether a condition moves.
   struct ConditionFacts {
     size_t depth = 0;
-    bool is_pure = true;
+    bool can_move = true;  // it is pure, and cannot fail where it was not computed before
     bool uses_thread = false;
     bool uses_bindings = false;
     bool all_move = true;      // the bindings
@@ -167,6 +168,16 @@ class HoistFinder : public tir::StmtExprVisitor {
     }
   }
 
+  // A loop may have no iteration.
+  static bool CanMove(const PrimExpr* expr) {
+    bool can_fail = false;
+    tir::PostOrderVisit(expr, [&](const Node* node) {
+      const auto* part = As<PrimExpr>(node);
+      can_fail = can_fail || (part && DividesByUnknown(part));
+    });
+    return !can_fail && arith::IsPure(expr);
+  }
+
   // The operands of arithmetic, comparisons and choices; none for others.
   static std::vector<const PrimExpr*> PartsOf(const PrimExpr* expr) {
     if (const auto* binary = As<tir::BinaryExpr>(expr)) return {binary->a, binary->b};
@@ -183,17 +194,17 @@ class HoistFinder : public tir::StmtExprVisitor {
     if (parts.empty()) {
       const Dependences uses = DependencesOf(condition);
       return {.depth = uses.depth,
-              .is_pure = arith::IsPure(condition),
+              .can_move = CanMove(condition),
               .uses_thread = tir::UsesAnyOf(thread_vars_, condition),
               .uses_bindings = !uses.bindings.empty(),
               .all_move = AllMove(uses.bindings)};
     }
     if (const ConditionFacts* known = facts_.Find(condition)) return *known;
-    ConditionFacts facts;
+    ConditionFacts facts{.can_move = !DividesByUnknown(condition)};
     for (const PrimExpr* part : parts) {
       const ConditionFacts other = WithStack([&] { return FactsOf(part); });
       facts.depth = std::max(facts.depth, other.depth);
-      facts.is_pure &= other.is_pure;
+      facts.can_move &= other.can_move;
       facts.uses_thread |= other.uses_thread;
       facts.uses_bindings |= other.uses_bindings;
       facts.all_move &= other.all_move;
@@ -222,7 +233,7 @@ class HoistFinder : public tir::StmtExprVisitor {
   void TryCondition(const PrimExpr* condition, HoistOptions::Conditionals kind, bool has_else) {
     if (!(options_.conditionals & kind) || arith::AsInt(condition)) return;
     const ConditionFacts facts = FactsOf(condition);
-    Scope* scope = facts.is_pure ? Destination(facts.depth) : nullptr;
+    Scope* scope = facts.can_move ? Destination(facts.depth) : nullptr;
     if (!scope) return;
     if (facts.uses_thread && !(options_.conditionals & HoistOptions::kUsingBlockVar)) return;
     constexpr int64_t kBindings = HoistOptions::kRequiredByCondition | HoistOptions::kLetStmt;
@@ -239,7 +250,7 @@ class HoistFinder : public tir::StmtExprVisitor {
     facts_ = {};
     Dependences uses = DependencesOf(value);
     // A value that is read may change in the loop.
-    Scope* scope = arith::IsPure(value) ? Destination(uses.depth) : nullptr;
+    Scope* scope = CanMove(value) ? Destination(uses.depth) : nullptr;
     if (scope) {
       if ((options_.let_bindings & kind) && AllMove(uses.bindings)) moved_bindings.insert(var);
       scope->bindings.push_back({var, value});

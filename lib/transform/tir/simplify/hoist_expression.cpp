@@ -6,8 +6,8 @@
 //
 // The record tir.HoistExpression configures which of them move: conditions of `if` and T.if_then_else, operands of
 // `and` and `or`, also those that depend on threads; bindings. Nothing moves out of a sequence of statements, and
-// nothing that reads memory. A condition that is not only that of an `if` without an `else` gives a second copy of the
-// loop. tir.Simplify and tir.RemoveNoOp then remove what is decided.
+// nothing that reads memory or divides by what may be 0. A condition that is not only that of an `if` without an `else`
+// gives a second copy of the loop. tir.Simplify and tir.RemoveNoOp then remove what is decided.
 //
 // O(nodes), times the nesting, for each copy of a loop.
 //
