@@ -219,6 +219,7 @@ bool SemanticCheck::Prove(Checked& checked, const Module& after, const std::stri
   const proof::Proof proof = proof::Prove(*checked.since, after, now.var(), params,
                                           {.reals = options_.proofs.reals && may_change,
                                            .finite = options_.proofs.reals && mode.only_finite,
+                                           .may_overflow = mode.is_of_others,
                                            .solver_limit = options_.proofs.solver_limit,
                                            .mode = mode_});
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

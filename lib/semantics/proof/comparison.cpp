@@ -32,7 +32,7 @@ std::string Describe(const Term* term) {
     case TermKind::kNumber: return fmt::format("the number {}", term->number);
     case TermKind::kIndex: return "an index";
     case TermKind::kRead: return fmt::format("an element of {}", Describe(term->args[0]));
-    case TermKind::kApply: return std::string(OpInfoOf(term->op).script);
+    case TermKind::kApply: return term->text.empty() ? std::string(OpInfoOf(term->op).script) : term->text;
     case TermKind::kSelect: return "a choice by index";
     case TermKind::kParam: return fmt::format("parameter {}", term->number);
     case TermKind::kArray: return "a constant";
@@ -110,7 +110,7 @@ const Term* Comparison::RepresentativeOf(const Term* tensor) {
 bool Comparison::IsEqualByCases(const Term* a, const Term* b) {
   const PrimExpr* condition = (a->kind == TermKind::kSelect ? a : b)->indices[0];
   return std::ranges::all_of(std::array{true, false}, [&](bool holds) {
-    return IsEqual(terms_.Assuming(a, condition, holds), terms_.Assuming(b, condition, holds));
+    return IsEqual(Assuming(a, condition, holds, terms_), Assuming(b, condition, holds, terms_));
   });
 }
 

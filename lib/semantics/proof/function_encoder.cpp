@@ -93,20 +93,6 @@ bool OnlyComputes(const PrimFunc& function, size_t num_inputs) {
 
 }  // namespace
 
-std::string FunctionNames::Of(const PrimFunc& function) {
-  const auto equal = [&](const PrimFunc* other) {
-    if (other == &function) return true;
-    PrimFunc a = *other;
-    PrimFunc b = function;
-    a.attrs = b.attrs = DictAttr::Empty();
-    return StructuralEqual(&a, &b);
-  };
-  const auto found = std::ranges::find_if(functions_, equal);
-  const auto number = found - functions_.begin();
-  if (found == functions_.end()) functions_.push_back(&function);
-  return fmt::format("function {}", number);
-}
-
 Value FunctionEncoder::Fail(std::string reason) {
   if (obstacle_.empty()) obstacle_ = std::move(reason);
   return {.kind = Value::Kind::kOther, .term = Text("failure")};
@@ -427,7 +413,8 @@ Value FunctionEncoder::EncodeOpCall(const Call& call, const Op& op, Frame& frame
     const auto* inputs = As<Tuple>(call.args[1]);
     if (!OnlyComputes(*loops, inputs ? inputs->fields.size() : 1))
       return Fail(fmt::format("the loops of '{}' may have effects", var->name));
-    text = names_.Of(*loops);
+    text = names_.Of(*loops, var->name);
+    if (!names_.difference().empty()) return Fail(names_.difference());
   }
   if (!obstacle_.empty()) return Fail({});
   if (!info.pure && !has_effect) return Fail(fmt::format("{} may have effects", info.script));

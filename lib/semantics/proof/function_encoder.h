@@ -10,18 +10,10 @@
 #include "iropt/analysis/relax/inference_calls.h"
 #include "iropt/ir/module.h"
 #include "semantics/proof/failures.h"
+#include "semantics/proof/loop_prover.h"
 #include "semantics/proof/op_encoder.h"
 
 namespace iropt::proof {
-
-// Names functions by what they are, the same name for equal functions of both modules.
-class FunctionNames {
- public:
-  std::string Of(const PrimFunc& function);
-
- private:
-  std::vector<const PrimFunc*> functions_;
-};
 
 class FunctionEncoder {
  public:

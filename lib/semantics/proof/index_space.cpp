@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "iropt/arith/iter_map.h"
 #include "iropt/arith/smt_solver.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/visitor.h"
@@ -166,7 +167,7 @@ bool IndexSpace::AreInOrder(const Dims& indices) const {
 }
 
 bool IndexSpace::IsEqual(const PrimExpr* a, const PrimExpr* b) {
-  if (a == b || analyzer_.CanProveEqual(a, b)) return true;
+  if (a == b || analyzer_.CanProveEqual(a, b) || AreSamePolynomials(a, b)) return true;
   const bool are_numbers = arith::AsInt(a) && arith::AsInt(b);
   return !are_numbers && a->dtype == b->dtype && Proves(make_.Binary(NodeKind::kEQ, a, b));
 }
@@ -177,6 +178,53 @@ std::optional<bool> IndexSpace::Decide(const PrimExpr* condition) {
   if (Proves(simple)) return true;
   if (Proves(make_.Not(simple))) return false;
   return std::nullopt;
+}
+
+bool IndexSpace::Follows(const PrimExpr* condition, const PrimExpr* given) {
+  if (arith::IsInt(condition, 1)) return true;
+  if (given == nullptr) return analyzer_.CanProve(condition) || Proves(condition);
+  const arith::Analyzer::Constraint constraint(analyzer_, given);
+  return analyzer_.CanProve(condition) || Proves(make_.Binary(NodeKind::kOr, make_.Not(given), condition));
+}
+
+IndexSpace::NonEmpty::NonEmpty(IndexSpace& space, const Dims& sizes) : space_(space) {
+  const arith::PrimBuilder& make = space.make_;
+  const PrimExpr* all = nullptr;
+  for (const PrimExpr* size : sizes) {
+    if (arith::AsInt(size)) continue;
+    const PrimExpr* is_some = make.Binary(NodeKind::kGT, size, space.Int(0));
+    all = all ? make.Binary(NodeKind::kAnd, all, is_some) : is_some;
+  }
+  if (all == nullptr) return;
+  constraint_.emplace(space.analyzer_, all);
+  space_.simplified_ = {};
+}
+
+IndexSpace::NonEmpty::~NonEmpty() {
+  if (constraint_) space_.simplified_ = {};
+}
+
+bool IndexSpace::Invert(const Dims& indices, const Dims& outputs, const Dims& vars, const Dims& extents,
+                        SymVarMap& values) {
+  for (const PrimExpr* var : vars) {
+    const auto found = std::ranges::find(indices, var);
+    if (found != indices.end()) values.Set(To<tir::Var>(var), outputs[static_cast<size_t>(found - indices.begin())]);
+  }
+  if (values.size() == vars.size()) return true;
+  values = {};
+  if (InvertDigits(indices, outputs, vars, extents, values)) return true;
+  values = {};
+  arith::IterRanges ranges;
+  for (size_t i = 0; i < vars.size(); ++i) ranges.try_emplace(To<tir::Var>(vars[i]), Int(0), extents[i]);
+  if (!arith::AreIndependentRanges(ranges)) return false;
+  const auto inverse = arith::InverseIterMap(indices, outputs, ranges, analyzer_);
+  if (!inverse) return false;
+  for (const PrimExpr* var : vars) {
+    const PrimExpr* const* value = inverse->Find(To<tir::Var>(var));
+    if (value == nullptr) return false;
+    values.Set(To<tir::Var>(var), Simplify(*value));
+  }
+  return true;
 }
 
 }  // namespace iropt::proof

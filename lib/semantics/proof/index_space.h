@@ -56,6 +56,17 @@ class IndexSpace {
   // Asserts what is assumed, and the ranges of the variables in an expression.
   void Assume(const PrimExpr* expr, arith::SmtScript& script);
   bool has_conditions() const { return !assumptions_.conditions.empty(); }
+  // Returns whether the condition is known to hold where the other one does, which may be null.
+  bool Follows(const PrimExpr* condition, const PrimExpr* given);
+  arith::IntBound BoundOf(const PrimExpr* expr) { return analyzer_.Bound(expr); }
+  // The quotient and the remainder of an index by a size, without divisions if it is a sum of multiples of the size and
+  // of a number that is less.
+  std::pair<const PrimExpr*, const PrimExpr*> Divide(const PrimExpr* index, const PrimExpr* size);
+  // Returns whether 0 <= index < size is known to hold, where the condition holds, which may be null.
+  bool IsWithin(const PrimExpr* index, const PrimExpr* size, const PrimExpr* given);
+  // Finds the values of the variables, which have these extents, for which the indices are the outputs. False if there
+  // may be several, or the indices are too general.
+  bool Invert(const Dims& indices, const Dims& outputs, const Dims& vars, const Dims& extents, SymVarMap& values);
   // Nothing if it is not known whether the condition holds.
   std::optional<bool> Decide(const PrimExpr* condition);
 
@@ -63,11 +74,29 @@ class IndexSpace {
   const PrimExpr* Wide(const PrimExpr* expr) const { return make_.Cast(DataType::Int(64), expr); }
   const arith::PrimBuilder& make() const { return make_; }
 
+  // While it lives, these sizes are not 0: what is computed is only used where there are elements.
+  class NonEmpty {
+   public:
+    NonEmpty(IndexSpace& space, const Dims& sizes);
+    ~NonEmpty();
+    NonEmpty(const NonEmpty&) = delete;
+    NonEmpty& operator=(const NonEmpty&) = delete;
+
+   private:
+    IndexSpace& space_;
+    std::optional<arith::Analyzer::Constraint> constraint_;
+  };
+
  private:
   const PrimExpr* Get(bool is_reduction, size_t dimension, const PrimExpr* extent);
   bool Flags(const PrimExpr* expr);
   // Returns whether Z3 proves the condition.
   bool Proves(const PrimExpr* condition);
+  // The same for one index that is a sum of digits, each with a product of sizes.
+  bool InvertDigits(const Dims& indices, const Dims& outputs, const Dims& vars, const Dims& extents, SymVarMap& values);
+  bool AreSamePolynomials(const PrimExpr* a, const PrimExpr* b);
+  // An upper bound in which no variables of indices are; null if none is found.
+  const PrimExpr* MostOf(const PrimExpr* index);
   // Chooses between the operands of minima, maxima and selections that are assumed to have an order.
   const PrimExpr* Resolve(const PrimExpr* expr);
 

@@ -8,6 +8,7 @@
 #include "iropt/ir/context.h"
 #include "semantics/proof/comparison.h"
 #include "semantics/proof/function_encoder.h"
+#include "semantics/proof/loop_prover.h"
 
 namespace iropt::proof {
 
@@ -75,7 +76,7 @@ Proof ProveFunctions(const Module& before, const Function& a, const Module& afte
   if (!HaveSameParams(a, b, params, sizes)) return {.reason = "its parameters have other types"};
   TermBuilder terms({.reals = options.reals, .finite = options.finite},
                     {options.conditions, options.solves_indices ? options.solver_limit : 0});
-  FunctionNames names;
+  FunctionNames names(options);
   const FunctionEncoder::Outcome left =
       FunctionEncoder(before, terms, names, options.mode).Encode(a, SymVarMap(), {params.before, params.constants});
   if (!left.obstacle.empty()) return {.reason = left.obstacle, .num_terms = terms.store().size()};
@@ -97,7 +98,9 @@ Proof ProveFunctions(const Module& before, const Function& a, const Module& afte
   }
   if (terms.is_full()) return {.reason = "its terms are too long", .num_terms = terms.store().size()};
   return {.is_proved = is_equal,
-          .reason = is_equal ? std::string() : comparison.difference(),
+          .reason = is_equal                     ? std::string()
+                    : names.difference().empty() ? comparison.difference()
+                                                 : names.difference(),
           .num_terms = terms.store().size(),
           .num_queries = comparison.num_queries()};
 }
@@ -111,8 +114,20 @@ Proof Prove(const Module& before, const Module& after, const GlobalVar& function
   if (a == nullptr || b == nullptr) return {.reason = "the function is not in both modules"};
   IRContext context = after.context();
   const IRContext::Scope scope(context);
-  if (!Is<Function>(a->func) || !Is<Function>(b->func))
-    return {.reason = "the loops of PrimFuncs are outside of what is proved"};
+  // Most passes keep every bit, which takes less time to find out.
+  ProverOptions exact = options;
+  exact.reals = exact.finite = false;
+  const auto prove_twice = [&](const auto& prove) {
+    const Proof proof = prove(exact);
+    return proof.is_proved || !options.reals ? proof : prove(options);
+  };
+  if (const auto* x = As<PrimFunc>(a->func)) {
+    const auto* y = As<PrimFunc>(b->func);
+    if (y == nullptr || params.before != params.after || !params.constants.empty())
+      return {.reason = "its parameters have other types"};
+    return prove_twice([&](const ProverOptions& laws) { return ProveLoops(*x, *y, laws); });
+  }
+  if (!Is<Function>(b->func)) return {.reason = "it is not a function of Relax any more"};
   // Fields of tuples have numbers of their own. Where nothing changes, the parameters have their places.
   ParamNumbers numbers = params;
   const size_t num_params = To<Function>(a->func)->params.size();
@@ -121,14 +136,9 @@ Proof Prove(const Module& before, const Module& after, const GlobalVar& function
     std::iota(numbers.before.begin(), numbers.before.end(), size_t{0});
     numbers.after = numbers.before;
   }
-  // Most passes keep every bit, which takes less time to find out.
-  ProverOptions exact = options;
-  exact.reals = exact.finite = false;
-  const auto prove = [&](const ProverOptions& laws) {
+  return prove_twice([&](const ProverOptions& laws) {
     return ProveFunctions(before, *To<Function>(a->func), after, *To<Function>(b->func), numbers, laws);
-  };
-  const Proof proof = prove(exact);
-  return proof.is_proved || !options.reals ? proof : prove(options);
+  });
 }
 
 }  // namespace iropt::proof

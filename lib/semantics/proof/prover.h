@@ -16,6 +16,7 @@ namespace iropt::proof {
 struct ProverOptions {
   bool reals = false;  // see Laws
   bool finite = false;
+  bool may_overflow = true;           // indices of 32 bits in loops
   uint64_t solver_limit = 2'000'000;  // for one question to Z3, in its units
   NetworkMode mode = NetworkMode::Auto;
   // Of the sizes of a rule, and whether Z3 decides questions about indices, too.

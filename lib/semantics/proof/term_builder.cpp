@@ -204,19 +204,25 @@ const Term* TermBuilder::Rebuild(const Term* term, Dims indices, std::vector<con
   return Keep(std::move(other));
 }
 
-const Term* TermBuilder::Assuming(const Term* body, const PrimExpr* condition, bool holds) {
+const Term* TermBuilder::Map(const Term* body, FunctionRef<const Term*(const Term*)> map) {
   LookupMap<const Term*, const Term*> done;
   const auto visit = [&](const Term* term, auto& self) -> const Term* {
     if (term->is_closed() || term->args.empty() || is_full()) return term;
     if (const Term* const* known = done.Find(term)) return *known;
-    const auto visit_arg = [&](const Term* arg) { return WithStack([&] { return self(arg, self); }); };
-    if (term->kind == TermKind::kSelect && term->indices[0] == condition)
-      return done[term] = visit_arg(term->args[holds ? 0 : 1]);
+    if (const Term* mapped = map(term)) return done[term] = mapped;
     std::vector<const Term*> args;
-    for (const Term* arg : term->args) args.push_back(visit_arg(arg));
+    for (const Term* arg : term->args) args.push_back(WithStack([&] { return self(arg, self); }));
     return done[term] = Rebuild(term, term->indices, std::move(args));
   };
   return visit(body, visit);
+}
+
+const Term* Assuming(const Term* body, const PrimExpr* condition, bool holds, TermBuilder& terms) {
+  return terms.Map(body, [&](const Term* term) -> const Term* {
+    const bool is_choice = term->kind == TermKind::kSelect && term->indices[0] == condition;
+    return is_choice ? WithStack([&] { return Assuming(term->args[holds ? 0 : 1], condition, holds, terms); })
+                     : nullptr;
+  });
 }
 
 void TermBuilder::VarsInOrder(const Term* term, LookupSet<const Term*>& seen, std::vector<const PrimExpr*>& vars) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/support/function_ref.h"
 #include "semantics/proof/index_space.h"
 #include "semantics/proof/near_constants.h"
 #include "semantics/proof/terms.h"
@@ -60,8 +61,9 @@ class TermBuilder {
   // The element with other values of its variables, by the dimensions of its tensor.
   const Term* At(const Term* body, const Dims& dims, const Dims& values);
   const Term* Substitute(const Term* body, const SymVarMap& map);
-  // The element where choices by this condition are made.
-  const Term* Assuming(const Term* body, const PrimExpr* condition, bool holds);
+
+  // The element with what the function makes of each part; null: that of its parts.
+  const Term* Map(const Term* body, FunctionRef<const Term*(const Term*)> map);
 
   // Adds the variables in the term, in the order of their first use.
   void VarsInOrder(const Term* term, LookupSet<const Term*>& seen, std::vector<const PrimExpr*>& vars);
@@ -110,5 +112,8 @@ class TermBuilder {
   TermStore store_;
   NearConstants near_;
 };
+
+// The element where choices by this condition are made.
+const Term* Assuming(const Term* body, const PrimExpr* condition, bool holds, TermBuilder& terms);
 
 }  // namespace iropt::proof

@@ -1,0 +1,184 @@
+"""What -prove proves of random pairs of loops agrees in runs.
+
+  random_loop_proofs.py --ir-opt=ir-opt --plugin=wrong_passes.so [--seeds=4] [--first=0]
+
+A pair is a PrimFunc and one that is alike: its loops are split, fused, exchanged, reversed or vectorized, or a number, an operator, a condition or a
+statement is changed, so that many compute the same, and many something else. Prints how many pairs were proved, and fails if a run refutes one of them.
+"""
+import argparse
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+PAIRS = 40  # by seed
+ROWS, COLUMNS = 4, 6
+KINDS = ["range", "range", "range", "T.vectorized", "T.parallel", "T.unroll"]
+
+
+def loops(rng, names):
+    """Headers of loops over the matrix, its indices, and the condition of a tile that is not whole."""
+    row, column = names
+    form = rng.randrange(5)
+    if form == 0:
+        return [f"for {row} in {rng.choice(KINDS)}({ROWS}):", f"for {column} in {rng.choice(KINDS)}({COLUMNS}):"], row, column, None
+    if form == 1:
+        return [f"for {column} in range({COLUMNS}):", f"for {row} in {rng.choice(KINDS)}({ROWS}):"], row, column, None
+    if form == 2:
+        return [f"for {row} in range({ROWS * COLUMNS}):"], f"{row} // {COLUMNS}", f"{row} % {COLUMNS}", None
+    if form == 3:
+        tile = rng.choice([2, 3, 4])
+        index = f"({column} * {tile} + {column}i)"
+        guard = f"{index} < {COLUMNS}" if COLUMNS % tile else None
+        return [f"for {row} in range({ROWS}):", f"for {column} in range({-(-COLUMNS // tile)}):", f"for {column}i in range({tile}):"], row, index, guard
+    return [f"for {row} in range({ROWS}):", f"for {column} in range({COLUMNS}):"], f"({ROWS - 1} - {row})", column, None
+
+
+def element(rng, i, j, buffers):
+    kind = rng.randrange(7)
+    a = f"{rng.choice(buffers)}[{i}, {j}]"
+    b = f"{rng.choice(buffers)}[{i}, {j}]"
+    if kind == 0:
+        return f"{a} + {b}"
+    if kind == 1:
+        return f"T.max({a}, {b} * {rng.choice('23')})"
+    if kind == 2:
+        return f"T.if_then_else({i} < {rng.randrange(1, ROWS)}, {a}, {b})"
+    if kind == 3:
+        return f"T.if_then_else({a} > {rng.randrange(3)}, {a}, {b} - {rng.randrange(3)})"
+    if kind == 4:
+        return f"A[{ROWS - 1} - {i}, {j}]"
+    if kind == 5:
+        return f"A[{i}, T.min({j} + {rng.randrange(3)}, {COLUMNS - 1})]"
+    return f"{a} * {b}"
+
+
+def nest(rng, number, target, buffers, i_and_j, value):
+    headers, i, j, guard = i_and_j
+    lines = [f"{'    ' * depth}{header}" for depth, header in enumerate(headers)]
+    depth = len(headers)
+    if guard:
+        lines.append(f"{'    ' * depth}if {guard}:")
+        depth += 1
+    return lines + [f"{'    ' * depth}{target}[{i}, {j}] = {value(i, j)}"]
+
+
+def reduction(rng, number, source, init, order):
+    """Sums or extrema of rows, in the first column of S."""
+    r, k = f"r{number}", f"k{number}"
+    step = f"S[{r}] + {source}[{r}, {k}]" if init == "0" else f"T.max(S[{r}], {source}[{r}, {k}])"
+    if order == 0:
+        lines = [f"for {r} in range({ROWS}):", f"    S[{r}] = {init}", f"    for {k} in range({COLUMNS}):", f"        S[{r}] = {step}"]
+    elif order == 1:
+        lines = [f"for {k} in range({COLUMNS}):", f"    for {r} in range({ROWS}):", f"        if {k} == 0:", f"            S[{r}] = {init}",
+                 f"        S[{r}] = {step}"]
+    else:
+        lines = [f"for {r} in range({ROWS}):", f"    S[{r}] = {init}", f"for {r}, {k} in T.grid({ROWS}, {COLUMNS}):", f"    S[{r}] = {step}"]
+    return lines
+
+
+def program(rng, shape):
+    """A program of the shape, which says what is computed; the loops are any."""
+    lines = []
+    for number, (target, seed, source, init) in enumerate(shape):
+        if source:
+            lines += reduction(rng, number, source, init, rng.randrange(3))
+        buffers = ["A", "B", "T0"][:2 + (number > 0)]
+        names = (f"i{number}", f"j{number}")
+        lines += nest(rng, number, target, buffers, loops(rng, names), lambda i, j: element(random.Random(seed), i, j, buffers) +
+                      (f" + S[{i}]" if source else ""))
+    return lines
+
+
+def changed(rng, lines):
+    """The lines with a number, an operator, or a condition changed, or a line less."""
+    lines = list(lines)
+    at = rng.randrange(len(lines))
+    kind = rng.randrange(4)
+    numbers = [match for match in re.finditer(r"(?<![A-Za-z_\d])\d+", lines[at])]
+    if kind == 0 and numbers:
+        match = rng.choice(numbers)
+        lines[at] = lines[at][:match.start()] + str(max(0, int(match.group()) + rng.choice([-1, 1]))) + lines[at][match.end():]
+    elif kind == 1:
+        for a, b in [(" + ", " - "), (" * ", " + "), ("T.max(", "T.min("), (" < ", " <= "), (" == 0", " == 1")]:
+            if a in lines[at]:
+                lines[at] = lines[at].replace(a, b, 1)
+                break
+    elif kind == 2 and lines[at].lstrip().startswith("if "):
+        lines[at] = re.sub(r"if .*:", "if True:", lines[at])
+    elif kind == 3 and " = " in lines[at]:
+        lines[at] = re.sub(r"= .*", "= " + rng.choice(["0", "A[0, 0]"]), lines[at])
+    return lines
+
+
+def function(number, lines, dtype):
+    body = "\n".join("        " + line for line in lines)
+    if dtype != "int32":
+        body = re.sub(r"= (-?\d+)$", rf"= T.{dtype}(\1)", body, flags=re.M)
+    buffers = ", ".join(f'{name}: T.Buffer(({ROWS}, {COLUMNS}), "{dtype}")' for name in "ABC")
+    return (f"    @T.prim_func\n    def f{number}({buffers}):\n        T0 = T.alloc_buffer(({ROWS}, {COLUMNS}), \"{dtype}\")\n"
+            f"        S = T.alloc_buffer(({ROWS},), \"{dtype}\")\n{body}\n")
+
+
+def make_pairs(rng):
+    pairs = []
+    while len(pairs) < PAIRS:
+        shape = [(target, rng.random(), rng.choice([None, "A", "B"]), rng.choice(["0", "-1000"])) for target in rng.choice([["C"], ["T0", "C"]])]
+        before, after = program(rng, shape), program(rng, shape)
+        for _ in range(rng.randrange(3)):
+            after = changed(rng, after)
+        if before != after:
+            pairs.append((before, after))
+    return pairs
+
+
+def module(functions):
+    return "from tvm.script import ir as I, relax as R, tir as T\n\n@I.ir_module\nclass Module:\n" + "\n".join(functions)
+
+
+def run(args, folder, *flags):
+    return subprocess.run([args.ir_opt, f"-load-pass-plugin={args.plugin}", f'-passes=test.ReplaceModule<file="{folder}/after.ir">', *flags,
+                           f"{folder}/before.ir", "-o", "/dev/null"], capture_output=True, text=True)
+
+
+def check(args, folder, pairs, dtype):
+    """The pairs that are proved, and those of them that runs refute."""
+    (folder / "before.ir").write_text(module(function(number, pair[0], dtype) for number, pair in enumerate(pairs)))
+    (folder / "after.ir").write_text(module(function(number, pair[1], dtype) for number, pair in enumerate(pairs)))
+    (folder / "report.json").unlink(missing_ok=True)
+    result = run(args, folder, "-prove=all", f"-prove-report={folder}/report.json")
+    if not (folder / "report.json").exists():
+        sys.exit(f"the loops are not read:\n{result.stderr}")
+    rows = json.loads((folder / "report.json").read_text())["proofs"]
+    proved = {int(row["function"][1:]) for row in rows if row["answer"] == "proved"}
+    refuted = {int(number) for number in re.findall(r"error: .*function 'f(\d+)'", run(args, folder, "-check-semantics=all").stderr)}
+    return proved, proved & refuted
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ir-opt", required=True)
+    parser.add_argument("--plugin", required=True)
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--first", type=int, default=0)
+    args = parser.parse_args()
+    total, num_proved, wrong = 0, 0, []
+    with tempfile.TemporaryDirectory() as name:
+        for seed in range(args.first, args.first + args.seeds):
+            rng = random.Random(seed)
+            pairs = make_pairs(rng)
+            total += len(pairs)
+            proved, false = check(args, pathlib.Path(name), pairs, rng.choice(["int32", "int32", "float32"]))
+            num_proved += len(proved)
+            wrong += [(seed, number, *pairs[number]) for number in false]
+    for seed, number, before, after in wrong:
+        print(f"proved, but wrong (seed {seed}, f{number}):", *before, "--", *after, sep="\n  ")
+    print(f"pairs: {total}, of which -prove proves {num_proved}")
+    sys.exit(bool(wrong) or num_proved * 10 < total)
+
+
+if __name__ == "__main__":
+    main()
