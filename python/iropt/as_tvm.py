@@ -74,7 +74,7 @@ _ALIASES = {
     "iropt.auto_scheduler": ["auto_scheduler"],
     "iropt.meta_schedule": ["meta_schedule", "s_tir.meta_schedule"],
     "iropt.meta_schedule.tune_utils": ["meta_schedule.testing.tune_utils", "s_tir.meta_schedule.testing.tune_utils"],
-    "iropt.meta_schedule.utils": ["meta_schedule.utils", "s_tir.meta_schedule.utils"],
+    "iropt.meta_schedule.utils": ["meta_schedule.utils", "s_tir.meta_schedule.utils", "ir.utils", "runtime.support"],
     "iropt.meta_schedule.arg_info": ["meta_schedule.arg_info", "s_tir.meta_schedule.arg_info"],
     "iropt.relax.py_module": ["relax.base_py_module"],
     "iropt.meta_schedule.te_workload": ["meta_schedule.testing.te_workload", "s_tir.meta_schedule.testing.te_workload"],
@@ -135,6 +135,8 @@ _ALIASES = {
     "iropt.dlight.cpu": ["dlight.cpu", "s_tir.dlight.cpu"],
     "iropt.te": ["te", "te.operation", "te.tensor", "te.tag"],
     "iropt.topi": ["topi"],
+    "iropt.topi.schedules": ["topi.generic", "topi.x86", "topi.cuda", "topi.gpu", "topi.rocm", "topi.arm_cpu", "topi.mali", "topi.bifrost",
+                             "topi.intel_graphics", "topi.adreno", "topi.hls"],
     "iropt.topi.testing": ["topi.testing", "topi.testing.strided_slice_python"],
 }
 

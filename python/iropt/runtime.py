@@ -15,15 +15,16 @@ class Device:
     """A device. Only the host has memory: tensors of other devices are kept there, too."""
 
     kDLCPU, kDLCUDA, kDLOpenCL, kDLVulkan, kDLMetal, kDLROCM, kDLWebGPU, kDLHexagon = 1, 2, 4, 7, 8, 10, 15, 16
-    _TYPES = {"cpu": 1, "llvm": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10, "ext_dev": 12, "webgpu": 15,
-              "hexagon": 16}
+    _TYPES = {"cpu": 1, "llvm": 1, "cuda": 2, "opencl": 4, "aocl": 5, "sdaccel": 6, "vulkan": 7, "metal": 8, "vpi": 9,
+              "rocm": 10, "ext_dev": 12, "webgpu": 15, "hexagon": 16}
+    _OTHER_NAMES = {"llvm": "cpu", "c": "cpu", "stackvm": "cpu", "test": "cpu", "cl": "opencl", "nvptx": "cuda", "aocl_sw_emu": "aocl"}
 
     def __init__(self, kind, index=0):
         if not isinstance(kind, str):
             kind = next(name for name, number in self._TYPES.items() if number == int(kind))
         if ":" in kind:
             kind, index = kind.split(":")
-        self.kind = "cpu" if kind in ("llvm", "c", "stackvm", "test") else kind
+        self.kind = self._OTHER_NAMES.get(kind, kind)
         if self.kind not in self._TYPES:
             raise ValueError(f"unknown kind of device '{kind}': expected one of {', '.join(self._TYPES)}")
         self.index = int(index)

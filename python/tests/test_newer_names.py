@@ -159,3 +159,28 @@ def test_expressions_of_any_level():
     assert isinstance(tir.IntImm("int64", 1), ir.Expr)
     assert isinstance(relax.Var("x"), ir.Expr) and isinstance(ir.GlobalVar("f"), ir.Expr)
     assert not isinstance(ir.PrimType("int64"), ir.Expr) and not isinstance(1, ir.Expr)
+
+
+def test_variables_and_calls_of_both_levels_have_one_class():
+    x, y, p = ir.Var("x", "int32"), ir.Var("y", relax.TensorStructInfo((2,), "float32")), ir.Var("p", "handle")
+    assert isinstance(x, tir.Var) and isinstance(y, relax.Var) and p.dtype == "handle"
+    assert isinstance(x, ir.Var) and isinstance(y, ir.Var) and not isinstance(x + 1, ir.Var)
+    assert isinstance(ir.Var("z", ir.PrimType("int64")), tir.Var) and ir.Var(name_hint="n").name_hint == "n"
+    assert ir.is_prim_var(x) and not ir.is_prim_var(p) and not ir.is_prim_var(y) and ir.is_prim_expr(x + 1)
+    with pytest.raises(TypeError, match="not both"):
+        ir.Var("a", "int32", name_hint="b")
+    call = ir.Call("relax.add", [y, y])
+    assert isinstance(call, relax.Call) and isinstance(call, ir.Call) and not isinstance(call, ir.Var)
+    exp = ir.Call("tirx.exp", [tir.const(1.0, "float32")], ret_ty="float32")
+    assert isinstance(exp, tir.Call) and exp.dtype == "float32" and exp.op.name == "tir.exp" and isinstance(exp, ir.Call)
+
+
+def test_bindings_and_returns_are_statements():
+    x = tir.Var("x", "int32")
+    body = tir.SeqStmt([tir.Evaluate(1), tir.Bind(x, tir.const(3, "int32")), tir.Evaluate(x + 1), tir.Return(x)])
+    assert isinstance(body, tir.SeqStmt) and isinstance(body.seq[1], tir.LetStmt) and body.seq[1].var.same_as(x)
+    inner = body.seq[1].body
+    assert isinstance(inner.seq[1], tir.Return) and not isinstance(inner.seq[0], tir.Return)
+    alone = tir.SeqStmt([tir.Bind(x, tir.const(3, "int32")), tir.Evaluate(x)])
+    assert isinstance(alone, tir.LetStmt)
+    assert isinstance(tir.stmt_seq(tir.Bind(x, tir.const(3, "int32"))).body, tir.Evaluate)

@@ -3,7 +3,7 @@ import numpy
 import pytest
 
 import iropt
-from iropt import ir, te, tir, topi
+from iropt import executable, ir, runtime, te, tir, topi
 
 rng = numpy.random.default_rng(0)
 
@@ -358,3 +358,79 @@ def test_symbolic_shapes():
     iropt.run(module, "main", a, b, result)
     flat = numpy.exp(numpy.concatenate([a + b, a]).ravel())
     check(result, flat / flat.sum())
+
+
+def _computed(result, *inputs):
+    """What a function of topi computes."""
+    arrays = [numpy.asarray(array) for array in inputs]
+    tensors = [te.placeholder(array.shape, str(array.dtype), f"in{index}") for index, array in enumerate(arrays)]
+    func = te.create_prim_func([*tensors, result(*tensors)])
+    return numpy.asarray(iropt.run(ir.IRModule({"main": func}), "main", *arrays))
+
+
+@pytest.mark.parametrize("equation, shapes", [
+    ("...j->...", [(5, 4)]), ("...j, j", [(3, 5), (5,)]), ("..., ...", [(), (2, 3)]), ("...ij, ...jk -> ...ik", [(1, 4), (4, 2)]),
+    ("...ij, ...ik -> ...jk", [(1, 1, 1, 4), (1, 1, 1, 3)]), ("...ik, ...jk, ...hk -> i...jh", [(3, 4, 4), (1, 5, 3, 8, 4), (2, 5, 3, 6, 4)]),
+    ("ii->i", [(5, 5)]), ("ij, ij -> i", [(1, 4), (2, 4)]), ("ba", [(2, 3)])])
+def test_einsum_of_axes_without_letters(equation, shapes):
+    random = numpy.random.default_rng(0)
+    arrays = [random.random(shape, "float32") for shape in shapes]
+    numpy.testing.assert_allclose(_computed(lambda *tensors: topi.einsum(equation, *tensors), *arrays),
+                                  numpy.einsum(equation, *arrays), rtol=1e-5)
+
+
+def test_einsum_repeats_what_turns_out_to_have_one_element():
+    n, m = te.var("n"), te.var("m")
+    a, b = te.placeholder((n,), name="a"), te.placeholder((m,), name="b")
+    func = te.create_prim_func([a, b, topi.einsum("i,i->i", a, b)])
+    for x, y in ((numpy.ones(3), numpy.arange(3)), (numpy.ones(1), numpy.arange(3)), (numpy.ones(3), numpy.array([5]))):
+        x, y = x.astype("float32"), y.astype("float32")
+        result = runtime.array(numpy.zeros(max(len(x), len(y)), "float32"))
+        executable.build(func)(runtime.array(x), runtime.array(y), result)
+        numpy.testing.assert_array_equal(result.numpy(), x * y)
+
+
+def test_upsampling_takes_the_places_that_it_says():
+    data = numpy.arange(5, dtype="float32").reshape(1, 1, 1, 5)
+
+    def up(*args, **kwargs):
+        return _computed(lambda x: topi.nn.upsampling(x, *args, **kwargs), data)[0, 0, 0].tolist()
+
+    # Places are multiples of the reciprocal of the factor; those after the last element are the last one.
+    assert up(1, 2, method="bilinear") == [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4]
+    assert up(1, 2) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    # Ends meet ends, and the nearest element is that of the rounded place.
+    assert up(1.0, 1.4, align_corners=True) == [0, 1, 1, 2, 3, 3, 4]
+    # The size is rounded: 5 * 1.5 is 7.5, and 5 * 1.3 is 6.5.
+    assert len(up(1.0, 1.5)) == 8 and len(up(1.0, 1.3)) == 6
+    assert len(up(1.0, 1.5, output_shape=(1, 1, 1, 9))) == 9
+    volume = data.reshape(1, 1, 1, 1, 5)
+    half, asymmetric = (_computed(lambda x, mode=mode: topi.nn.upsampling3d(x, 1, 1, 2, method="trilinear", coordinate_transformation_mode=mode),
+                                  volume)[0, 0, 0, 0].tolist() for mode in ("half_pixel", "asymmetric"))
+    assert half[:3] == [0, 0.25, 0.75] and asymmetric[:3] == [0, 0.5, 1]
+
+
+def test_operators_and_schedules_of_targets():
+    from iropt.topi import schedules
+
+    a = te.placeholder((2, 3), name="a")
+    b = topi.nn.relu(a)
+    for outs in (b, [b], [b.op]):
+        assert schedules.schedule_injective(outs).prim_func([a, b]).params
+    assert schedules.conv2d_nchw is topi.nn.conv2d_nchw
+    with pytest.raises(AttributeError, match="has no 'nothing' for targets"):
+        schedules.nothing  # pylint: disable=pointless-statement
+    assert topi.nn.utils.get_pad_tuple("SAME", (3, 4)) == (1, 2, 1, 1)
+    assert topi.nn.utils.get_pad_tuple1d(2, (3,)) == (2, 2) and topi.nn.utils.get_pad_tuple3d((1, 2, 3), (3, 3, 3)) == (1, 2, 3, 1, 2, 3)
+
+
+def test_places_in_warps_are_inverse_to_each_other():
+    from iropt.tir import tensor_intrin
+
+    places = {tensor_intrin.shared_16x16_to_ldmatrix_32x8_layout(i, j) for i in range(16) for j in range(16)}
+    assert places == {(thread, place) for thread in range(32) for place in range(8)}
+    assert all(tensor_intrin.ldmatrix_32x8_to_shared_16x16_layout(*tensor_intrin.shared_16x16_to_ldmatrix_32x8_layout(i, j)) == (i, j)
+               for i in range(16) for j in range(16))
+    for function, rows, columns in ((tensor_intrin.shared_16x32_to_ldmatrix_32x16_layout, 16, 32),
+                                    (tensor_intrin.shared_32x16_to_ldmatrix_32x16_layout, 32, 16)):
+        assert len({function(i, j) for i in range(rows) for j in range(columns)}) == rows * columns

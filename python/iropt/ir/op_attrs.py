@@ -65,7 +65,8 @@ def full_name(op_name):
     if own in _added:
         return _PREFIX + own
     if own in _known() or "FInferStructInfo" not in _ATTRS.get(own, {}):
-        return op_name
+        # Intrinsics have another prefix from 0.24 on.
+        return "tir." + op_name.removeprefix("tirx.") if op_name.startswith("tirx.") else op_name
     native.set_type_rule(_infer)
     native.add_op(own, bool(_ATTRS[own].get("FPurity", False)))
     _added.add(own)

@@ -85,6 +85,11 @@ class TuningRecord:
 class Database:
     """Records by workloads. It is also a scope: `with database: ...`."""
 
+    @staticmethod
+    def create(kind="json", *args, **kwargs):
+        """A database of a kind; see the function `create`."""
+        return create(kind, *args, **kwargs)
+
     def __init__(self, module_equality="structural"):
         del module_equality
         self._records = []
@@ -287,9 +292,6 @@ def create(kind="json", *args, **kwargs):
     if kind != "json":
         raise ValueError(f"unknown kind of database '{kind}': expected json or memory")
     return JSONDatabase(*args, **kwargs)
-
-
-Database.create = staticmethod(create)
 
 
 def make(database, work_dir):

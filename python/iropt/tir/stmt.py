@@ -2,7 +2,7 @@
 from .. import _newer
 from .._core import Node, make, node
 from ._vectors import check_mask
-from .expr import Stmt, const, convert
+from .expr import Call, Stmt, const, convert
 
 
 @node("LetStmt")
@@ -120,7 +120,11 @@ class SeqStmt(Stmt):
 
     def __new__(cls, seq, span=None):
         del span
-        return make("SeqStmt", seq=list(seq))
+        statements = list(seq)
+        with_bindings = _with_bindings(statements)
+        # A Bind in front has all statements in its own.
+        is_one = len(with_bindings) == 1 and with_bindings[0] is not statements[0]
+        return with_bindings[0] if is_one else make("SeqStmt", seq=with_bindings)
 
     def __getitem__(self, index):
         return self.seq[index]
@@ -152,6 +156,39 @@ class Evaluate(Stmt):
     def __new__(cls, value, span=None):
         del span
         return make("Evaluate", value=value)
+
+
+class Bind:
+    """A variable with a value in the statements that follow it in a SeqStmt, as newer versions have it: a LetStmt around them."""
+
+    def __init__(self, var, value, span=None):
+        del span
+        self.var, self.value = var, value
+
+
+def _with_bindings(seq):
+    """The statements, with those after a Bind in a LetStmt."""
+    seq = list(seq)
+    for index, item in enumerate(seq):
+        if isinstance(item, Bind):
+            return seq[:index] + [LetStmt(item.var, item.value, stmt_seq(*seq[index + 1:]) if seq[index + 1:] else Evaluate(0))]
+    return seq
+
+
+class _IsReturn(type):
+    """What is said of statements that are evaluations of `ret`."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, Evaluate) and isinstance(instance.value, Call) and instance.value.op.name == "tir.ret"
+
+
+class Return(metaclass=_IsReturn):
+    """The end of a function with a value, as newer versions have it: an evaluation of `ret`."""
+
+    def __new__(cls, value, span=None):
+        from .op import ret
+
+        return Evaluate(ret(value, span))
 
 
 class ForKind:
@@ -215,7 +252,7 @@ class BlockRealize(Stmt):
 
 def stmt_seq(*args):
     """The statements one after another; expressions are evaluated."""
-    statements = [arg if isinstance(arg, Stmt) else Evaluate(arg) for arg in args]
+    statements = _with_bindings(arg if isinstance(arg, (Stmt, Bind)) else Evaluate(arg) for arg in args)
     return statements[0] if len(statements) == 1 else SeqStmt(statements)
 
 

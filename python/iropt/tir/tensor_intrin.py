@@ -29,6 +29,27 @@ def get_wmma_intrin_group(load_scope, store_scope, in_dtype, out_dtype, trans_b)
             "compute": f"wmma_sync_{shape}_{given}{given}{made}{transposed}", "store": f"wmma_store_{shape}_{made}_{store}"}
 
 
+# ---- Where the threads of a warp keep the elements of tiles: (thread, place) of (row, column)
+def shared_16x16_to_ldmatrix_32x8_layout(i, j):
+    """The place of an element of a tile of 16 x 16."""
+    return 4 * (i % 8) + (j % 8) // 2, 4 * (j // 8) + (i // 8) * 2 + j % 2
+
+
+def shared_16x32_to_ldmatrix_32x16_layout(i, j):
+    """The place of an element of a tile of 16 x 32."""
+    return 4 * (i % 8) + (j % 16) // 4, 8 * (j // 16) + (i // 8) * 4 + j % 4
+
+
+def shared_32x16_to_ldmatrix_32x16_layout(i, j):
+    """The place of an element of a tile of 32 x 16."""
+    return (i % 16) // 4 + 4 * (j % 8), 8 * (j // 8) + (i // 16) * 4 + i % 4
+
+
+def ldmatrix_32x8_to_shared_16x16_layout(thread_id, local_id):
+    """The element of a tile of 16 x 16 at a place, as (row, column)."""
+    return 8 * (local_id % 4 // 2) + thread_id // 4, 8 * (local_id // 4) + thread_id % 4 * 2 + local_id % 2
+
+
 def __getattr__(name):
     """Names of intrinsics for tensor cores: WMMA_LOAD_16x16x16_F16_A_DYN_INTRIN is wmma_load_16x16x16_f16_a_shared_dyn."""
     from .schedule.intrinsics import find

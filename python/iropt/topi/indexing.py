@@ -1,5 +1,8 @@
 """Functions that pick or place elements by indices, and that add up elements in order."""
+import string
+
 from .. import te, tir
+from .._core import native
 from ..te.tensor import Tensor, as_expr
 from . import tag, utils
 from .transform import _injective
@@ -143,22 +146,16 @@ def matrix_set_diag(data, diagonal, k=0, align="RIGHT_LEFT"):
 
 
 def einsum(subscripts, *operand):
-    """The sum of products that subscripts such as "ij,jk->ik" describe."""
+    """The sum of products that subscripts such as "ij,jk->ik" describe; "..." stands for the axes that have no letter."""
     tensors = list(operand[0]) if len(operand) == 1 and isinstance(operand[0], (list, tuple)) else list(operand)
-    subscripts = subscripts.replace(" ", "")
-    inputs, _, output = subscripts.partition("->")
-    words = inputs.split(",")
-    if "." in subscripts:
-        raise ValueError("einsum with '...' is not supported here")
+    words, output = _letters(subscripts.replace(" ", ""), [tensor.ndim for tensor in tensors])
     if len(words) != len(tensors) or any(len(word) != tensor.ndim for word, tensor in zip(words, tensors)):
         raise ValueError(f"the subscripts {subscripts} are not those of the operands")
-    if "->" not in subscripts:
-        output = "".join(sorted(letter for letter in set(inputs) - {","} if inputs.count(letter) == 1))
-    extents = {}
+    dims = {}
     for word, tensor in zip(words, tensors):
         for letter, dim in zip(word, tensor.shape):
-            if letter not in extents or utils.is_one(extents[letter]):
-                extents[letter] = dim
+            dims.setdefault(letter, []).append(dim)
+    extents = {letter: _broadcast(found) for letter, found in dims.items()}
     iters = {letter: te.reduce_axis((0, dim), letter) for letter, dim in extents.items() if letter not in output}
 
     def value(*i):
@@ -166,12 +163,51 @@ def einsum(subscripts, *operand):
         places.update(zip(output, i))
         product = None
         for word, tensor in zip(words, tensors):
-            element = tensor(*[0 if utils.is_one(dim) else places[letter] for letter, dim in zip(word, tensor.shape)])
+            element = tensor(*[_place(places[letter], dim, extents[letter]) for letter, dim in zip(word, tensor.shape)])
             product = element if product is None else product * element
         return tir.sum(product, axis=list(iters.values())) if iters else product
 
     return te.compute([extents[letter] for letter in output], value, "T_einsum", "einsum",
                       varargs_names=utils.axis_names(len(output)))
+
+
+def _letters(subscripts, ranks):
+    """The letters of the axes of each operand and of the result, with letters for the axes of "..."."""
+    inputs, arrow, output = subscripts.partition("->")
+    words = inputs.split(",")
+    free = [letter for letter in string.ascii_letters if letter not in subscripts]
+    counts = [rank - len(word.replace("...", "")) for word, rank in zip(words, ranks) if "..." in word]
+    rest = "".join(free[:max(counts, default=0)])
+    words = [word.replace("...", rest[max(len(rest) - (rank - len(word) + 3), 0):]) for word, rank in zip(words, ranks)]
+    if not arrow:
+        letters = "".join(words)
+        output = rest + "".join(sorted(letter for letter in set(letters) - set(rest) if letters.count(letter) == 1))
+    return words, output.replace("...", rest)
+
+
+def _broadcast(dims):
+    """The size of an axis that has these sizes in operands, of which those of size 1 are repeated."""
+    dims = [dim for dim in dims if not utils.is_one(dim)]
+    fixed = next((dim for dim in dims if isinstance(dim, (int, tir.IntImm))), None)
+    if fixed is not None or not dims:
+        return 1 if fixed is None else fixed
+    result = dims[0]
+    for dim in dims[1:]:
+        result = result if _same(result, dim) else tir.max(result, dim)
+    return result
+
+
+def _place(place, dim, extent):
+    """The place along an axis of an operand, which is repeated if its size is 1."""
+    if utils.is_one(dim):
+        return 0
+    if _same(dim, extent) or isinstance(dim, (int, tir.IntImm)):
+        return place
+    return tir.if_then_else(dim.equal(1), 0, place)
+
+
+def _same(a, b):
+    return a is b or native.structural_equal(tir.convert(a), tir.convert(b), False)
 
 
 # ---- By loops of their own

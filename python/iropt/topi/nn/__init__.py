@@ -6,3 +6,4 @@ from .norm import *  # noqa: F401,F403
 from .padding import *  # noqa: F401,F403
 from .pooling import *  # noqa: F401,F403
 from .resize import *  # noqa: F401,F403
+from . import utils  # noqa: F401

@@ -67,8 +67,13 @@ def layer_norm(data, gamma, beta, axis, epsilon=1e-5):
     return _normalized(data, axes, epsilon, "T_layer_norm", lambda v, i: _times(v, gamma, beta, [i[n] for n in axes]))
 
 
-def instance_norm(data, gamma, beta, channel_axis, axis, epsilon=1e-5):
-    """The tensor normalized over axes, times gamma and plus beta of each channel."""
+def instance_norm(data, gamma, beta, channel_axis, axis=1e-5, epsilon=1e-5):
+    """The tensor normalized over axes, times gamma and plus beta of each channel.
+
+    TVM 0.18 has no channel: instance_norm(data, gamma, beta, axes, epsilon) has gamma and beta of the axes, as layer_norm.
+    """
+    if isinstance(channel_axis, (list, tuple)):
+        return layer_norm(data, gamma, beta, channel_axis, axis)
     axes, channel = utils.real_axes(data.ndim, axis), utils.real_axis(data.ndim, channel_axis)
     return _normalized(data, axes, epsilon, "T_instance_norm", lambda v, i: _times(v, gamma, beta, [i[channel]]))
 

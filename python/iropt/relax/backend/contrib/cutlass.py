@@ -185,8 +185,8 @@ register_patterns([
     ("cutlass.rms_norm", *make_rms_norm_pattern(), _check_rms_norm),
 ])
 
-_REWRITES = [make_attention_rewrite_pattern(*layouts, bias, cast)
-             for layouts in itertools.product(("BSNH", "BSH"), repeat=2) for bias in (True, False) for cast in (True, False)]
+_REWRITES = [make_attention_rewrite_pattern(inputs, output, bias, cast)
+             for inputs, output in itertools.product(("BSNH", "BSH"), repeat=2) for bias in (True, False) for cast in (True, False)]
 _REPEATED = make_attention_rewrite_pattern("BSNH", "BSNH", with_bias=False, with_cast=True, with_kv_repeat=True)
 
 
