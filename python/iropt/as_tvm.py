@@ -61,6 +61,8 @@ _ALIASES = {
     "iropt.relax.backend.dispatch": ["relax.backend.dispatch_sampling", "relax.backend.dispatch_sort_scan"],
     "iropt.relax.backend.utils": ["relax.backend.utils"],
     "iropt.relax.binding_rewrite": ["relax.binding_rewrite"],
+    "iropt.relax.distributed": ["relax.distributed", "relax.distributed.global_info", "relax.distributed.struct_info",
+                                "relax.distributed.type", "relax.distributed.transform", "relax.distributed.transform.transform"],
     "iropt.relax.exec_builder": ["relax.exec_builder"],
     "iropt.relax.tuning_api": ["relax.transform.tuning_api"],
     "iropt.relax.utils": ["relax.utils"],

@@ -1,5 +1,6 @@
 """Comparison by structure."""
 import numpy
+import pytest
 
 from iropt import ir, runtime, tir
 from iropt.runtime import ObjectPath
@@ -48,3 +49,31 @@ def test_values_that_are_no_nodes():
     one, other = {"x": [1, 2], "y": a}, {"y": b, "x": [1, 2]}
     assert ir.structural_equal(one, other) and ir.structural_hash(one) == ir.structural_hash(other)
     assert not ir.structural_equal(one, {"x": [1, 3], "y": a}) and not ir.structural_equal(one, {"x": [1, 2]})
+
+
+def test_meshes_and_placements_of_distributed_tensors():
+    from iropt import relax
+    from iropt.relax import distributed
+    from iropt.script import ir as I, relax as R
+
+    placement = distributed.Placement.from_text("S[0], R")
+    assert placement.dim_specs == [distributed.PlacementSpec.sharding(0), distributed.PlacementSpec.replica()] and str(placement) == "S[0], R"
+    with pytest.raises(ValueError, match=r"unknown placement 'S\[x\]'"):
+        distributed.Placement.from_text("S[x]")
+
+    @I.ir_module
+    class Module:
+        I.module_attrs({"device_num": 2})
+        I.module_global_infos({"mesh": [R.device_mesh((2,), I.Range(0, 2))]})
+
+        @R.function
+        def main(x: R.DTensor((4, 4), "float32", "mesh[0]", "R")):
+            y = R.dist.redistribute(x, "mesh[0]", "S[1]")
+            return y
+
+    mesh = Module.global_infos["mesh"][0]
+    assert ir.structural_equal(mesh, distributed.device_mesh((2,), range(0, 2))) and mesh.is_range
+    lowered = distributed.LegalizeRedistribute()(Module)
+    assert "redistribute_replica_to_shard" in lowered.script()
+    info = relax.distributed.DTensorType(relax.TensorStructInfo((4, 4), "float32"), mesh, distributed.Placement.from_text("S[0]"))
+    assert info.placement == "S[0]"

@@ -331,6 +331,9 @@ class DeviceMesh(AttrBase):
     __slots__ = ()
 
     def __new__(cls, shape, device_ids):
+        if hasattr(device_ids, "extent"):
+            first = int(device_ids.min)
+            device_ids = range(first, first + int(device_ids.extent))
         if isinstance(device_ids, range):
             return make("DeviceMeshAttr", shape=list(shape), device_ids=[device_ids.start, device_ids.stop], is_range=True)
         return make("DeviceMeshAttr", shape=list(shape), device_ids=list(device_ids), is_range=False)

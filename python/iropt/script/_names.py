@@ -95,7 +95,6 @@ setattr(Name, "__neg__", lambda self: Expression(f"(-{_text(self)})"))
 
 # Names that the vocabulary of the reader lacks: it shows another name for the same, or TVM has them for builders only.
 _MORE = {
-    "I": ("Range",),
     "T": ("CallEffectKind", "CommReducer", "ComposeLayout", "Ptr", "SwizzleLayout", "TensorMap", "TileLayout", "arg", "buffer_var",
           "call_cpacked_lowered", "call_kernel", "call_packed_lowered", "func_name", "func_ret", "void"),
     "R": ("Else", "If", "SeqExpr", "ShapeExpr", "Then", "TupleGetItem", "arg", "emit", "emit_match_cast", "emit_te",

@@ -2,7 +2,7 @@
 import inspect
 
 from .. import _script
-from ..ir import DeviceMesh, GlobalVar, IRModule, VDevice  # noqa: F401
+from ..ir import DeviceMesh, GlobalVar, IRModule, Range, VDevice  # noqa: F401
 from ._names import named
 
 _script_prefix_ = "I"
