@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "errors.h"
+#include "iropt/analysis/relax/file_bytes.h"
 #include "iropt/analysis/well_formed.h"
 #include "iropt/driver/foreign_files.h"
 #include "iropt/exchange/formats.h"
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/structural.h"
-#include "iropt/observe/module_metrics.h"
 #include "iropt/support/file.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
@@ -53,6 +53,7 @@ PyModule ReadText(const SourceText& text, bool verify) {
   Session& session = build.session();
   Log log(session.sources());
   std::optional<Module> read;
+  std::optional<uint64_t> nodes;
   {
     const py::gil_scoped_release unlocked;
     const auto parse = [&]() -> Result<Module> {
@@ -71,6 +72,7 @@ PyModule ReadText(const SourceText& text, bool verify) {
                           .folder = text.folder,
                           .sizes = text.sizes.empty() ? nullptr : &text.sizes,
                           .sources = &session.sources(),
+                          .nodes = &nodes,
                           .is_written_back = text.output != nullptr,
                           .format_options = text.output,
                           .options = {.open_tensor = open, .unknown_version = UnknownVersion()}};
@@ -90,7 +92,9 @@ PyModule ReadText(const SourceText& text, bool verify) {
     }
     read = *std::move(result);
   }
-  return PyModule(*std::move(read), build.shared_session());
+  PyModule module(*std::move(read), build.shared_session());
+  module.set_file_nodes(nodes.value_or(0));
+  return module;
 }
 
 PyModule FromSource(std::string text, std::string name, uint32_t first_line, std::string format, bool verify) {
@@ -172,8 +176,7 @@ int64_t ConstantLimit(const PyModule& self, const std::string& format) {
   const auto session = Session::Current();
   const Log log(session->sources());
   const int64_t growth = log.Check(FindInputFormat(format))->max_constant_growth;
-  const auto bytes = static_cast<int64_t>(CostOf(self.module()).constant_bytes);
-  return growth < 0 ? -1 : bytes + growth + bytes / 100;
+  return growth < 0 ? -1 : static_cast<int64_t>(MostFileBytes(self.module(), static_cast<size_t>(growth), self.file_nodes()));
 }
 
 PrintOptions PrintingOf(const py::dict& options) {

@@ -13,6 +13,7 @@
 #include "configs/relax.mode.h"
 #include "driver/pipeline/option_paths.h"
 #include "driver/pipeline/pass_names.h"
+#include "iropt/analysis/relax/file_bytes.h"
 #include "iropt/driver/load_plugins.h"
 #include "iropt/observe/module_metrics.h"
 #include "iropt/observe/snapshot.h"
@@ -205,16 +206,19 @@ std::shared_ptr<PipelineCursor> PipelineSettings::MakeCursor() const {
   return std::make_shared<PipelineCursor>(built_, context_.opt_level);
 }
 
-void PipelineSettings::LimitConstants(const Module& module, int64_t max_growth) {
+void PipelineSettings::LimitConstants(const Module& module, int64_t max_growth, uint64_t nodes) {
   if (!stated_bytes_) stated_bytes_ = context_.Config(config::relax::max_constant_bytes);
   int64_t limit = *stated_bytes_;
   const int64_t stated_growth = context_.Config(config::relax::max_constant_growth);
   if (limit < 0 && (stated_growth >= 0 || max_growth >= 0)) {
-    const auto bytes = static_cast<int64_t>(CostOf(module).constant_bytes);
     const bool is_default = stated_growth < 0;
-    if (__builtin_add_overflow(bytes, is_default ? max_growth + bytes / 100 : stated_growth, &limit)) limit = INT64_MAX;
-    if (is_default)
+    const bool counts_calls = context_.Config(config::relax::count_folded_calls);
+    const auto bytes = static_cast<int64_t>(counts_calls ? FileBytesOf(module) : CostOf(module).constant_bytes);
+    if (__builtin_add_overflow(bytes, stated_growth, &limit)) limit = INT64_MAX;
+    if (is_default) {
+      limit = static_cast<int64_t>(MostFileBytes(module, static_cast<size_t>(max_growth), nodes));
       static_cast<void>(context_.SetConfig(config::relax::count_folded_calls.name, true, compiler_.diagnostics()));
+    }
   }
   static_cast<void>(context_.SetConfig(config::relax::max_constant_bytes.name, limit, compiler_.diagnostics()));
 }

@@ -52,7 +52,7 @@ constinit const FormatRow onnx{.name = "onnx",
                                .extensions = kOnnxExtensions,
                                .sniff = &IsOnnx,
                                .is_text = false,
-                               .max_constant_growth = 1024,
+                               .max_constant_growth = 960,
                                .library = "libiropt_onnx.so"};
 
 }  // namespace iropt::formats

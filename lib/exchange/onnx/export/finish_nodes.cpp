@@ -276,8 +276,8 @@ void TidyValueInfos(Model& model, uint64_t given) {
   TidyValueInfos(model.graph);
   std::vector<ValueInfo>& all = model.graph.value_infos;
   const uint64_t infos = SizeOfInfos(all);
-  // Constants may make the file grow, too.
-  constexpr uint64_t kMost = 256;
+  // Constants may make the file grow by the rest of 1 kB and a percent, see FormatRow::max_constant_growth.
+  constexpr uint64_t kMost = 64;
   constexpr uint64_t kShare = 400;
   const uint64_t room = kMost + (EncodedSize(model) - infos) / kShare;
   if (infos <= room || infos - room <= given) return;

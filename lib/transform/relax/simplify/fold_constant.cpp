@@ -25,14 +25,13 @@
 #include <memory>
 #include <mutex>
 
-#include "call_sizes.h"
 #include "configs/relax.count_folded_calls.h"
 #include "configs/relax.max_constant_bytes.h"
 #include "configs/relax.max_constant_growth.h"
 #include "constant_evaluator.h"
+#include "iropt/analysis/relax/file_bytes.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/arith/prim_builder.h"
-#include "iropt/diag/joint_spans.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
@@ -101,7 +100,6 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   const ConstantEvaluator::Declined& declined() const { return evaluator_.declined(); }
   uint64_t folded() const { return folded_; }
   // What the folded calls came from: a node of a model that was read may be several calls.
-  size_t folded_places() const { return places_.size() + unplaced_; }
   uint64_t branches() const { return branches_; }
 
  private:
@@ -406,11 +404,6 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   void CountFolded(const Call& call, const Op& op, const HostValue& value) {
     ++folded_;
     if (kept_calls_ != nullptr) {
-      const SourceSpan all = Location(call);
-      if (all.begin == 0) ++unplaced_;
-      for (const SourceSpan place : PartsOf(all)) {
-        if (place.begin != 0) places_.insert(place.begin);
-      }
       ForEachTensor(value, [&](const Tensor& tensor) {
         folded_calls_.try_emplace(tensor.get(), FoldedCallOf{&call, tensor->num_bytes()});
       });
@@ -447,8 +440,6 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   const LookupSet<const Call*>* kept_calls_ = nullptr;
   // If calls may have to be kept.
   LookupMap<const NDArray*, FoldedCallOf> folded_calls_;
-  LookupSet<uint32_t> places_;
-  size_t unplaced_ = 0;
   std::vector<uint32_t> fact_ids_;  // by Var::id: index in facts_ plus one, 0 if nothing is known
   std::vector<Fact> facts_;
 };
@@ -475,19 +466,20 @@ struct ConstantsOfFunction : WalkHandler {
 // The calls whose values make the function grow by more than the limit, the biggest ones first; `smallest` becomes the
 // size of the last one.
 std::vector<const Call*> GrowingCalls(const Function& before, const Function& after, const ConstantFolder& folder,
-                                      size_t max_growth, size_t& smallest) {
+                                      const FoldOptions& options, size_t& smallest) {
   const ConstantsOfFunction old_constants(before);
   ConstantsOfFunction constants(after);
-  const size_t most = old_constants.bytes + max_growth;
+  size_t bytes = options.counts_calls ? FileBytesOf(after) : constants.bytes;
+  const size_t most = (options.counts_calls ? FileBytesOf(before) : old_constants.bytes) + *options.max_growth;
   std::ranges::stable_sort(constants.list, std::greater(), &NDArray::num_bytes);
   std::vector<const Call*> calls;
   for (const NDArray* constant : constants.list) {
-    if (constants.bytes <= most) break;
+    if (bytes <= most) break;
     const Call* call = old_constants.seen.contains(constant) ? nullptr : folder.FoldedCall(constant);
     if (call == nullptr) continue;
     calls.push_back(call);
     smallest = constant->num_bytes();
-    constants.bytes -= constant->num_bytes();
+    bytes -= options.counts_calls ? FileBytesOf(*constant) : constant->num_bytes();
   }
   return calls;
 }
@@ -532,8 +524,7 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
     const Function* result = RemoveDeadBindings(folded, &module, workspace, &removed);
     if (options.max_growth) {
       size_t smallest = 0;
-      const size_t most = *options.max_growth + options.growth_of_call * folder.folded_places();
-      const std::vector<const Call*> growing = GrowingCalls(*function, *result, folder, most, smallest);
+      const std::vector<const Call*> growing = GrowingCalls(*function, *result, folder, options, smallest);
       kept.InsertAll(growing);
       if (tries >= kMostTries && !growing.empty())
         kept.InsertAll(folder.FoldedCalls(tries > kMostTries ? 0 : smallest));
@@ -553,7 +544,8 @@ std::optional<size_t> MaxGrowth(const PassContext& context, const Module& module
   const int64_t of_function = context.Config(config::relax::max_constant_growth);
   const int64_t of_all = context.Config(config::relax::max_constant_bytes);
   if (of_all < 0) return of_function < 0 ? std::nullopt : std::optional(static_cast<size_t>(of_function));
-  const size_t bytes = ConstantsOfFunction(module).bytes;
+  const bool counts_calls = context.Config(config::relax::count_folded_calls);
+  const size_t bytes = counts_calls ? FileBytesOf(module) : ConstantsOfFunction(module).bytes;
   const size_t left = (static_cast<size_t>(of_all) - std::min(bytes, static_cast<size_t>(of_all))) / functions;
   return of_function < 0 ? left : std::min(left, static_cast<size_t>(of_function));
 }
@@ -566,7 +558,7 @@ FoldOptions ShareOf(FoldOptions options, const PassContext& context, const Modul
   options.max_total_bytes /= functions;
   options.max_total_work /= functions;
   options.max_growth = MaxGrowth(context, module, functions);
-  if (context.Config(config::relax::count_folded_calls)) options.growth_of_call = BytesOfCall(module);
+  options.counts_calls = context.Config(config::relax::count_folded_calls);
   options.mode = NetworkModeOf(context);
   return options;
 }

@@ -28,7 +28,7 @@ struct FoldOptions {
   // By how many bytes the constants of a function may grow in all: calls whose results make them grow by more stay.
   // None: by any number, up to the limits above.
   std::optional<size_t> max_growth = {};
-  size_t growth_of_call = 0;             // in addition, for each place whose calls are folded
+  bool counts_calls = false;             // the limit is one of what constants and calls take in a file
   NetworkMode mode = NetworkMode::Auto;  // of batch_norm and dropout
   std::vector<OpId> skip_ops = {};       // operators whose calls stay
 };
