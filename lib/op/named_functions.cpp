@@ -39,6 +39,21 @@ constexpr LlvmFunction kLlvmFunctions[] = {
     {"llvm.trunc", op::kTirTrunc},
 };
 
+struct NamedVectors {
+  std::string_view name;
+  VectorInstruction instruction;
+  int lanes;  // of the result
+};
+
+constexpr NamedVectors kVectorInstructions[] = {
+    {"llvm.x86.avx2.pmadd.wd", VectorInstruction::kDotPairs, 8},
+    {"llvm.x86.avx512.pmaddw.d.512", VectorInstruction::kDotPairs, 16},
+    {"llvm.x86.avx512.vpdpbusd.128", VectorInstruction::kDotBytes, 4},
+    {"llvm.x86.avx512.vpdpbusd.256", VectorInstruction::kDotBytes, 8},
+    {"llvm.x86.avx512.vpdpbusd.512", VectorInstruction::kDotBytes, 16},
+    {"llvm.x86.sse2.pmadd.wd", VectorInstruction::kDotPairs, 4},
+};
+
 // expf is exp for float32.
 const OpInfo* FindLibraryFunction(std::string_view name, DataType dtype) {
   if (dtype == DataType::Float(32) && name.ends_with('f')) name.remove_suffix(1);
@@ -53,6 +68,22 @@ const OpInfo* FindLlvmFunction(std::string_view name) {
 }
 
 }  // namespace
+
+NamedInstruction FindVectorInstruction(const tir::Call& call) {
+  if (!IsOp(call.op, op::kTirCallLlvmPureIntrin) && !IsOp(call.op, op::kTirCallLlvmIntrin)) return {};
+  const auto* name = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
+  const auto* row =
+      name ? std::ranges::find(kVectorInstructions, name->value, &NamedVectors::name) : std::end(kVectorInstructions);
+  if (row == std::end(kVectorInstructions) || call.dtype != DataType::Int(32).with_lanes(row->lanes)) return {};
+  const bool is_dot = row->instruction == VectorInstruction::kDotBytes;
+  const DataType operand = is_dot ? call.dtype : DataType::Int(16).with_lanes(2 * row->lanes);
+  // Older versions state the number of arguments.
+  const auto first = static_cast<uint32_t>(call.args.size() - std::min<size_t>(call.args.size(), is_dot ? 3 : 2));
+  const bool fits = (first == 1 || (first == 2 && call.args[1]->dtype == DataType::UInt(32))) &&
+                    std::all_of(call.args.begin() + first, call.args.end(),
+                                [&](const PrimExpr* arg) { return arg->dtype == operand; });
+  return fits ? NamedInstruction{row->instruction, first} : NamedInstruction();
+}
 
 uint32_t NamedIntrinsic::num_operands() const { return static_cast<uint32_t>(op->intrinsic->num_args); }
 

@@ -58,7 +58,13 @@ class Target {
     Target target(std::move(*builder));
     IROPT_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine, target.MakeMachine());
     target.layout_ = machine->createDataLayout();
-    target.has_half_ = machine->getMCSubtargetInfo()->checkFeatures("+f16c");
+    const auto has = [&](const char* feature) { return machine->getMCSubtargetInfo()->checkFeatures(feature); };
+    constexpr unsigned kLanes128 = 4, kLanes256 = 8, kLanes512 = 16;
+    target.cpu_.has_half = has("+f16c");
+    if (machine->getTargetTriple().isX86()) {
+      target.cpu_.pair_dot_lanes = has("+avx512bw") ? kLanes512 : has("+avx2") ? kLanes256 : kLanes128;
+      target.cpu_.byte_dot_lanes = has("+avx512vnni,+avx512vl") ? kLanes512 : has("+avxvnni") ? kLanes256 : 0;
+    }
     return target;
   }
 
@@ -70,7 +76,7 @@ class Target {
   }
   const llvm::orc::JITTargetMachineBuilder& builder() const { return builder_; }
   const llvm::DataLayout& layout() const { return layout_; }
-  bool has_half() const { return has_half_; }
+  const CpuFeatures& cpu() const { return cpu_; }
   // The part of the cache key besides the module.
   std::string Description(int opt_level) const {
     return fmt::format("LLVM:{}:{}:{}:{}:O{}:wide_bytes:no_wrapping_steps", LLVM_VERSION_STRING,
@@ -83,7 +89,7 @@ class Target {
 
   llvm::orc::JITTargetMachineBuilder builder_;
   llvm::DataLayout layout_;
-  bool has_half_ = false;
+  CpuFeatures cpu_;
 };
 
 // An LLVM module under construction. Each has its own LLVMContext, so that several threads can compile.
@@ -226,8 +232,7 @@ class OrcBackend final : public LoopBackend {
     auto unit = std::make_unique<Unit>();
     unit->context.setDiagnosticHandler(std::make_unique<SilentHandler>());
     IROPT_ASSIGN_OR_RETURN(unit->machine, target_.MakeMachine());
-    IROPT_ASSIGN_OR_RETURN(EmittedModule emitted,
-                           EmitModule(request, unit->context, target_.layout(), target_.has_half()));
+    IROPT_ASSIGN_OR_RETURN(EmittedModule emitted, EmitModule(request, unit->context, target_.layout(), target_.cpu()));
     unit->module = std::move(emitted.module);
     unit->is_deep = emitted.is_deep;
 #if LLVM_VERSION_MAJOR >= 21

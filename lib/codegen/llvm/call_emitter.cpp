@@ -9,9 +9,9 @@
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/ir/dlpack.h"
 #include "iropt/op/intrinsic_ids.h"
-#include "iropt/op/named_functions.h"
 #include "iropt/op/struct_field.h"
 #include "signature.h"
+#include "vector_instructions.h"
 
 namespace iropt::codegen {
 
@@ -35,6 +35,8 @@ llvm::Value* CallEmitter::EmitCall(const tir::Call& call, int lane) {
   bool known = false;
   llvm::Value* value = EmitLaneCall(call, id, lane, &known);
   if (known) return value;
+  if (const NamedInstruction named = FindVectorInstruction(call); named.instruction != VectorInstruction::kNone)
+    return EmitInstruction(call, named, lane);
   std::span<const PrimExpr* const> operands(call.args);
   if (const NamedIntrinsic named = FindNamedIntrinsic(call); named.op) {
     id = To<Op>(named.op->op)->id;
@@ -99,6 +101,14 @@ llvm::Value* CallEmitter::EmitDotProduct(const tir::Call& call) {
     sum = frame_.b().CreateAdd(sum, product);
   }
   return frame_.b().CreateTrunc(sum, frame_.types().Register(call.dtype));
+}
+
+llvm::Value* CallEmitter::EmitInstruction(const tir::Call& call, NamedInstruction named, int lane) {
+  const auto operand = [&](uint32_t i) { return exprs_.Emit(call.args[named.first_operand + i]); };
+  llvm::Value* value = named.instruction == VectorInstruction::kDotPairs
+                           ? EmitDotPairs(frame_, operand(0), operand(1))
+                           : EmitDotBytes(frame_, operand(0), operand(1), operand(2));
+  return lane == ExprEmitter::kAll ? value : frame_.b().CreateExtractElement(value, static_cast<uint64_t>(lane));
 }
 
 // T.reinterpret, also to another number of lanes.

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "arithmetic.h"
+#include "iropt/op/named_functions.h"
 #include "iropt/op/op_id.h"
 #include "scope.h"
 
@@ -39,6 +40,7 @@ class CallEmitter {
  private:
   llvm::Value* EmitLaneCall(const tir::Call& call, OpId id, int lane, bool* known);
   llvm::Value* EmitDotProduct(const tir::Call& call);
+  llvm::Value* EmitInstruction(const tir::Call& call, NamedInstruction named, int lane);
   llvm::Value* EmitReinterpret(const tir::Call& call, int lane);
   TypedValue EmitBuiltin(const tir::Call& call, OpId id);
   TypedValue EmitAddressOf(const tir::Call& call);

@@ -14,7 +14,7 @@ Frame::Frame(ModuleState& state, llvm::Function* function, std::string prefix)
       function_(function),
       prefix_(std::move(prefix)),
       builder_(function->getContext()),
-      types_(builder_, state.has_half),
+      types_(builder_, state.cpu.has_half),
       entry_(llvm::BasicBlock::Create(function->getContext(), "entry", function)) {
   builder_.SetInsertPoint(NewBlock("body"));
 }

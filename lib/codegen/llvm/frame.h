@@ -22,10 +22,18 @@ enum class LoopHint : uint8_t { kNone, kVectorize, kUnroll };
 // Whether a loop is one of the program, which T.break_loop and T.continue_loop may leave.
 enum class LoopKind : uint8_t { kOfProgram, kOther };
 
+// Instructions of the CPU.
+struct CpuFeatures {
+  bool has_half = false;  // conversions of float16
+  // The lanes of the widest vectors of int32 that instructions add products of bytes, or of pairs of int16, to.
+  unsigned byte_dot_lanes = 0;
+  unsigned pair_dot_lanes = 0;
+};
+
 // State shared by all functions of an LLVM module.
 struct ModuleState {
   llvm::Module& module;
-  bool has_half = false;
+  CpuFeatures cpu = {};
   bool checks = true;
   bool fills_stack = false;
   int loop_depth = 0;

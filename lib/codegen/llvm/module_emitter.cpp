@@ -67,7 +67,7 @@ class ModuleEmitter final : public FunctionTable {
   // i32 f(context, slots..., result)
   llvm::FunctionType* TypeOf(const Signature& signature) {
     llvm::IRBuilder<> builder(state_.module.getContext());
-    ValueTypes types(builder, state_.has_half);
+    ValueTypes types(builder, state_.cpu.has_half);
     llvm::SmallVector<llvm::Type*, 16> args = {builder.getPtrTy()};
     const auto add = [&](DataType dtype) {
       const bool fits = ValueTypes::IsSupported(dtype) && dtype.lanes == 1;
@@ -231,11 +231,10 @@ uint64_t WidestVector(const llvm::Function& function, const llvm::DataLayout& la
 }  // namespace
 
 Result<EmittedModule> EmitModule(const CompileRequest& request, llvm::LLVMContext& context,
-                                 const llvm::DataLayout& layout, bool has_half) {
+                                 const llvm::DataLayout& layout, const CpuFeatures& cpu) {
   auto module = std::make_unique<llvm::Module>("loops", context);
   module->setDataLayout(layout);
-  ModuleState state{
-      .module = *module, .has_half = has_half, .checks = request.checks, .fills_stack = request.fills_stack};
+  ModuleState state{.module = *module, .cpu = cpu, .checks = request.checks, .fills_stack = request.fills_stack};
   ModuleEmitter(request, state).Emit();
   if (state.unsupported) return Error{ErrorCode::SemanticCheck, *state.unsupported};
   for (llvm::Function& function : *module) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "backend.h"
+#include "frame.h"
 #include "iropt/support/result.h"
 
 namespace iropt::codegen {
@@ -20,6 +21,6 @@ struct EmittedModule {
 
 // Fails if something cannot be compiled for the host.
 Result<EmittedModule> EmitModule(const CompileRequest& request, llvm::LLVMContext& context,
-                                 const llvm::DataLayout& layout, bool has_half);
+                                 const llvm::DataLayout& layout, const CpuFeatures& cpu);
 
 }  // namespace iropt::codegen

@@ -13,6 +13,7 @@
 #include "iropt/support/stack.h"
 #include "scalar_intrinsics.h"
 #include "scalar_ops.h"
+#include "vector_instructions.h"
 
 namespace iropt {
 
@@ -559,6 +560,8 @@ bool ScalarEvaluator::EvalCall(const tir::Call& call, int lane, Scalar* result) 
   const Op& op = *To<Op>(call.op);
   const LaneIntrinsic* intrinsic = FindLaneIntrinsic(*op.info);
   if (intrinsic && call.args.size() == intrinsic->arity) return intrinsic->run(*this, call, lane, result);
+  const NamedInstruction named = FindVectorInstruction(call);
+  if (named.instruction != VectorInstruction::kNone) return EvalInstruction(*this, call, named, lane, result);
   return EvalIntrinsic(call, lane, result);
 }
 
