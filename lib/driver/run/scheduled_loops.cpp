@@ -28,6 +28,9 @@ bool IsScheduled(const ModuleEntry& entry) {
 
 std::string HostTarget() {
 #if defined(__x86_64__)
+  // AVX-VNNI without AVX-512 has no name of the C compiler, and takes the products of pairs.
+  if (__builtin_cpu_supports("avx512vnni")) return "llvm -mattr=+avx512f,+avx512bw,+avx512vnni";
+  if (__builtin_cpu_supports("avx512bw")) return "llvm -mattr=+avx512f,+avx512bw";
   if (__builtin_cpu_supports("avx512f")) return "llvm -mattr=+avx512f";
   if (__builtin_cpu_supports("avx2")) return "llvm -mattr=+avx2";
 #elif defined(__aarch64__)

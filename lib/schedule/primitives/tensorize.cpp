@@ -83,7 +83,9 @@ class IntrinsicMatcher {
   }
   bool MatchRealize(const tir::BlockRealize& a, const tir::BlockRealize& b) {
     if (!is_outermost_ && !MatchExprs(a.iter_values, b.iter_values)) return Fail(a.block, "bindings of blocks");
-    if (!MatchExpr(a.predicate, b.predicate)) return Fail(a.block, "conditions of blocks");
+    // A condition on the whole stays around what takes its place.
+    const bool is_whole = is_outermost_ && arith::IsInt(b.predicate, 1);
+    if (!is_whole && !MatchExpr(a.predicate, b.predicate)) return Fail(a.block, "conditions of blocks");
     return MatchBlock(*a.block, *b.block) || Fail(a.block, "");
   }
 

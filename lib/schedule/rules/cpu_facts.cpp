@@ -27,18 +27,44 @@ bool HasFeature(const TargetAttr* target, std::string_view feature) {
 struct ProcessorFamily {
   std::string_view part;
   int64_t vector_bits;
+  DotForm dots = DotForm::kPairs;
 };
 constexpr auto kFamilies = std::to_array<ProcessorFamily>({
-    {"avx512", 512},         {"cascadelake", 512},  {"cooperlake", 512},
-    {"icelake", 512},        {"tigerlake", 512},    {"rocketlake", 512},
-    {"sapphirerapids", 512}, {"emerald", 512},      {"granite", 512},
-    {"x86-64-v4", 512},      {"knl", 512},          {"knm", 512},
-    {"znver4", 512},         {"znver5", 512},       {"haswell", 256},
-    {"broadwell", 256},      {"skylake", 256},      {"alderlake", 256},
-    {"raptorlake", 256},     {"meteorlake", 256},   {"arrowlake", 256},
-    {"lunarlake", 256},      {"sierraforest", 256}, {"core-avx", 256},
-    {"x86-64-v3", 256},      {"znver", 256},        {"bdver4", 256},
+    {"avx512", 512},
+    {"cascadelake", 512, DotForm::kBytes},
+    {"cooperlake", 512, DotForm::kBytes},
+    {"icelake", 512, DotForm::kBytes},
+    {"tigerlake", 512, DotForm::kBytes},
+    {"rocketlake", 512, DotForm::kBytes},
+    {"sapphirerapids", 512, DotForm::kBytes},
+    {"emerald", 512, DotForm::kBytes},
+    {"granite", 512, DotForm::kBytes},
+    {"x86-64-v4", 512},
+    {"knl", 512, DotForm::kNone},
+    {"knm", 512, DotForm::kNone},
+    {"znver4", 512, DotForm::kBytes},
+    {"znver5", 512, DotForm::kBytes},
+    {"haswell", 256},
+    {"broadwell", 256},
+    {"skylake", 256},
+    {"alderlake", 256, DotForm::kBytes},
+    {"raptorlake", 256, DotForm::kBytes},
+    {"meteorlake", 256, DotForm::kBytes},
+    {"arrowlake", 256, DotForm::kBytes},
+    {"lunarlake", 256, DotForm::kBytes},
+    {"sierraforest", 256, DotForm::kBytes},
+    {"core-avx", 256, DotForm::kNone},
+    {"x86-64-v3", 256},
+    {"znver", 256},
+    {"bdver4", 256},
 });
+
+const ProcessorFamily* FamilyOf(const TargetAttr* target) {
+  const std::string_view processor = TextOf(target, "mcpu");
+  const auto* family = std::ranges::find_if(
+      kFamilies, [&](const ProcessorFamily& row) { return processor.find(row.part) != std::string_view::npos; });
+  return family == kFamilies.end() ? nullptr : family;
+}
 
 // Of 64 bits, which have 32 vector registers.
 bool IsArm(const TargetAttr* target) {
@@ -53,10 +79,15 @@ int64_t VectorBitsOf(const TargetAttr* target) {
   if (const auto* given = As<IntAttr>(target->config->Find("vector-width"))) return given->value;
   if (HasFeature(target, "+avx512f")) return 512;
   if (HasFeature(target, "+avx2") || HasFeature(target, "+avx")) return 256;
-  const std::string_view processor = TextOf(target, "mcpu");
-  const auto* family = std::ranges::find_if(
-      kFamilies, [&](const ProcessorFamily& row) { return processor.find(row.part) != std::string_view::npos; });
-  return family == kFamilies.end() ? CpuFacts().vector_bits : family->vector_bits;
+  const ProcessorFamily* family = FamilyOf(target);
+  return family ? family->vector_bits : CpuFacts().vector_bits;
+}
+
+DotForm DotFormOf(const TargetAttr* target) {
+  if (HasFeature(target, "+avx512vnni") || HasFeature(target, "+avxvnni")) return DotForm::kBytes;
+  if (HasFeature(target, "+avx512bw") || HasFeature(target, "+avx2")) return DotForm::kPairs;
+  const ProcessorFamily* family = FamilyOf(target);
+  return family ? family->dots : DotForm::kNone;
 }
 
 // The key of a choice among the options of a target.
@@ -103,6 +134,7 @@ CpuFacts CpuFactsOf(const TargetAttr* target) {
   CpuFacts facts;
   facts.vector_bits = VectorBitsOf(target);
   if (facts.vector_bits >= 512 || IsArm(target)) facts.registers = 32;
+  facts.dots = DotFormOf(target);
   facts.choice = ReadChoice(target->config->Find(kTileChoice));
   facts.vector_bits /= facts.choice.vector_parts;
   return facts;

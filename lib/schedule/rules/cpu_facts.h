@@ -9,8 +9,12 @@
 
 namespace iropt::schedule {
 
+// How a processor adds products of bytes to int32: not at all, those of pairs of int16, or those of four bytes.
+enum class DotForm : uint8_t { kNone, kPairs, kBytes };
+
 struct CpuFacts {
   int64_t vector_bits = 128;
+  DotForm dots = DotForm::kNone;
   int64_t registers = 16;  // of vectors
   TileChoice choice = {};  // what a search has chosen in place of the rule
 

@@ -31,8 +31,8 @@ namespace {
 // ---- Weights
 
 // The layout in which a tile reads the operand in order: first the groups of vectors, then the other dimensions as the
-// loops of the reduction run.
-const IndexMapAttr* PackedLayout(const tir::Block& block, const Operand& operand, int64_t width,
+// loops of the reduction run. Of sums of dots, the steps of one come last.
+const IndexMapAttr* PackedLayout(const tir::Block& block, const Operand& operand, const TiledBlock& tiled,
                                  arith::PrimBuilder make) {
   LoadCollector found;
   found.VisitStmt(block.body);
@@ -50,19 +50,19 @@ const IndexMapAttr* PackedLayout(const tir::Block& block, const Operand& operand
   }
   std::ranges::sort(others);
   const tir::Var* vector = params[operand.vector_dim];
-  const PrimExpr* factor = make.Const(width, vector->dtype);
+  const PrimExpr* factor = make.Const(tiled.tile.width(), vector->dtype);
   std::vector<const PrimExpr*> results = {make.FloorDiv(vector, factor)};
   for (const auto& [last, dim] : others) results.push_back(params[dim]);
-  results.push_back(make.FloorMod(vector, factor));
+  const PrimExpr* lane = make.FloorMod(vector, factor);
+  if (tiled.dots.empty()) {
+    results.push_back(lane);
+  } else {
+    const PrimExpr* step = results.back();
+    const PrimExpr* steps = make.Const(kDotSteps, step->dtype);
+    results.back() = make.FloorDiv(step, steps);
+    results.push_back(make.Add(make.Mul(lane, steps), make.FloorMod(step, steps)));
+  }
   return IndexMapAttr::Get(params, results);
-}
-
-// Returns whether the operand is read from a copy in the layout of the tile.
-bool IsPacked(const Operand& operand, const TiledBlock& tiled, bool is_free) {
-  if (operand.form == Operand::Form::kUniform || operand.period > 0) return false;
-  if (operand.form == Operand::Form::kStrided || (is_free && operand.is_weight) || tiled.is_padded) return true;
-  const bool is_wide = *tiled.extents[tiled.vector_loop()] > tiled.tile.width();
-  return operand.is_weight && is_wide && ReadsOf(tiled, operand) >= kManyReads;
 }
 
 void ScheduleCopy(RuleSchedule& sch, const Name& copy, const Operand& operand, const TiledBlock& tiled) {
@@ -96,7 +96,7 @@ void PackOperands(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& fu
     const auto read = std::ranges::find(block.reads, operand.buffer, &tir::BufferRegion::buffer);
     if (read == block.reads.end()) continue;
     const int64_t index = read - block.reads.begin();
-    const IndexMapAttr* layout = PackedLayout(block, operand, tiled.tile.width(), sch.state().make());
+    const IndexMapAttr* layout = PackedLayout(block, operand, tiled, sch.state().make());
     const Name copy = sch.CacheRead({tiled.block, index, "global"});
     const IndexMapAttr* pad_value = tiled.is_padded && sch.ok() ? ZeroFor(sch, tiled.block, index, *layout) : nullptr;
     sch.TransformLayout({tiled.block, index, Side::kRead, layout, pad_value});
@@ -150,6 +150,7 @@ struct TileLoops {
   Names outer;
   Names rows;  // of a tile, or none
   Name vectors, lanes;
+  Names steps;  // of a dot, or none
 };
 
 TileLoops SplitLoops(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops) {
@@ -199,8 +200,14 @@ Name ReorderTile(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops,
   Names reduction;
   for (const size_t i : tiled.reduction) reduction.push_back(loops[i]);
   Names order = tile.outer;
+  const int64_t steps = tiled.dots.empty() ? 1 : kDotSteps;
+  if (steps > 1) {
+    const Names parts = sch.Split({reduction.back(), {std::nullopt, steps}});
+    reduction.back() = parts[0];
+    tile.steps = {parts[1]};
+  }
   if (tiled.chunk > 0) {
-    const Names parts = sch.Split({reduction.back(), {std::nullopt, tiled.chunk}});
+    const Names parts = sch.Split({reduction.back(), {std::nullopt, tiled.chunk / steps}});
     reduction.back() = parts[0];
     order.insert(order.begin() + 1, reduction.begin(), reduction.end());
     order.push_back(parts[1]);
@@ -210,6 +217,7 @@ Name ReorderTile(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops,
   }
   order.insert(order.end(), tile.rows.begin(), tile.rows.end());
   order.insert(order.end(), {tile.vectors, tile.lanes});
+  order.insert(order.end(), tile.steps.begin(), tile.steps.end());
   sch.Reorder({order});
   return reduction[0];
 }
@@ -280,11 +288,14 @@ void ScheduleTile(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& fu
   if (tiled.is_padded && sch.ok()) PadResults(sch, tiled);
   if (tiled.tile.is_vector) {
     ScheduleEpilogue(sch, epilogue, depth, tiled);
-    sch.Vectorize({tile.lanes});
+    if (tiled.dots.empty()) sch.Vectorize({tile.lanes});
     sch.Unroll({tile.vectors});
     if (!tile.rows.empty()) sch.Unroll({tile.rows[0]});
   }
-  sch.DecomposeReduction({tiled.block, reduction});
+  const Name init = sch.DecomposeReduction({tiled.block, reduction});
+  if (tiled.dots.empty()) return;
+  sch.Vectorize({sch.GetLoops(init, 1).back()});
+  sch.Tensorize({tile.lanes, tiled.dots});
 }
 
 // ---- The function
@@ -367,9 +378,13 @@ bool ScheduleBlocks(RuleSchedule& sch, const CpuFacts& facts, bool with_reductio
 
 bool ApplyCpuTile(RuleSchedule& sch, const TargetAttr* target) {
   if (!IsCpu(target) || HasScheduledLoops(sch.original())) return false;
+  CpuFacts facts = CpuFactsOf(target);
+  if (ScheduleBlocks(sch, facts, true)) return true;
+  sch.Restart();
+  facts.dots = DotForm::kNone;
   // If blocks cannot be moved into tiles, only elementwise blocks are scheduled, or nothing.
   for (const bool with_reductions : {true, false}) {
-    if (ScheduleBlocks(sch, CpuFactsOf(target), with_reductions)) return true;
+    if (ScheduleBlocks(sch, facts, with_reductions)) return true;
     sch.Restart();
   }
   return false;

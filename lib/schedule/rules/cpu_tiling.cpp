@@ -172,17 +172,19 @@ std::optional<int64_t> ProductOf(const TiledBlock& tiled, const std::vector<size
 
 int64_t ChooseChunk(const TiledBlock& tiled, int64_t bytes) {
   constexpr int64_t kSmallWeights = 1 << 17, kMostResults = 1 << 14, kMostOfChunk = 1 << 14, kShortest = 16;
-  const int64_t row_bytes = tiled.tile.width() * bytes;
+  const int64_t result_bytes = tiled.tile.width() * bytes;
+  const int64_t row_bytes = tiled.dots.empty() ? result_bytes : tiled.tile.width();
+  const int64_t steps = tiled.dots.empty() ? 1 : kDotSteps;
   const auto weight = std::ranges::find_if(tiled.operands, &Operand::is_weight);
   const bool has_weights = weight != tiled.operands.end();
   const int64_t reads = has_weights ? ReadsOf(tiled, *weight) : 0;
   const auto results = ProductOf(tiled, {tiled.spatial.begin(), tiled.spatial.end() - 1});
-  const auto steps = ProductOf(tiled, tiled.reduction);
-  if (!has_weights || tiled.is_padded || !results || !steps || reads < 2) return 0;
-  if (*steps < kSmallWeights / row_bytes || *results > kMostResults / row_bytes) return 0;
+  const auto length = ProductOf(tiled, tiled.reduction);
+  if (!has_weights || tiled.is_padded || !results || !length || reads < 2) return 0;
+  if (*length < kSmallWeights / row_bytes || *results > kMostResults / result_bytes) return 0;
   const int64_t last = *tiled.extents[tiled.reduction.back()];
-  int64_t chunk = std::min(last, std::max(kMostOfChunk / row_bytes, kShortest));
-  while (last % chunk != 0) --chunk;
+  int64_t chunk = std::min(last, std::max(kMostOfChunk / row_bytes, kShortest)) / steps * steps;
+  while (last % chunk != 0) chunk -= steps;
   return chunk < kShortest ? 0 : chunk;
 }
 
@@ -252,6 +254,14 @@ std::optional<int64_t> PaddedExtent(int64_t extent, int64_t lanes, int64_t full_
 
 }  // namespace
 
+bool IsPacked(const Operand& operand, const TiledBlock& tiled, bool is_free) {
+  if (operand.form == Operand::Form::kUniform || operand.period > 0) return false;
+  if (!tiled.dots.empty() || operand.form == Operand::Form::kStrided || tiled.is_padded) return true;
+  if (is_free && operand.is_weight) return true;
+  const bool is_wide = *tiled.extents[tiled.vector_loop()] > tiled.tile.width();
+  return operand.is_weight && is_wide && ReadsOf(tiled, operand) >= kManyReads;
+}
+
 bool IsLayoutFree(const PrimFunc& func, const tir::Buffer* buffer) {
   const auto param = std::ranges::find(func.param_buffers, buffer);
   const auto* marked = As<ListAttr>(func.attrs->Find(attr::kLayoutFreeBuffers));
@@ -307,6 +317,7 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
       tiled.tile = *tile;
       return tiled;
     }
+    tiled.dots = FindDots(block, tiled, func, facts);
     tiled.turns_loops = facts.choice.turns_loops && !tiled.is_padded;
     if (tiled.turns_loops || facts.choice.has_no_parts) return tiled;
     tiled.chunk = ChooseChunk(tiled, block.writes[0]->buffer->dtype.bytes());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cpu_blocks.h"
@@ -33,6 +34,8 @@ struct TiledBlock {
   // The last vectors have lanes after the end of their axis, which weights have room for and whose results are
   // dropped.
   bool is_padded = false;
+  // The tensor intrinsic that adds four products of bytes to each lane, or nothing.
+  std::string dots;
   bool turns_loops = false;  // weights are in the inner one of the loops over tiles, others in the outer one
 
   size_t vector_loop() const { return spatial.back(); }
@@ -46,6 +49,14 @@ struct TiledBlock {
 // `func` says which operands are constants.
 std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, const PrimFunc& func,
                                    const CpuFacts& facts);
+
+// Returns whether the operand is read from a copy in the layout of the tile.
+bool IsPacked(const Operand& operand, const TiledBlock& tiled, bool is_free);
+// The tensor intrinsic that computes a vector of the block, of products of bytes with and without a sign, whose weights
+// are copied; nothing if there is none.
+std::string FindDots(const tir::Block& block, const TiledBlock& tiled, const PrimFunc& func, const CpuFacts& facts);
+// The steps of the last axis of the reduction that such an intrinsic adds.
+inline constexpr int64_t kDotSteps = 4;
 
 // Returns whether the buffer is a parameter that may get another layout at compile time.
 bool IsLayoutFree(const PrimFunc& func, const tir::Buffer* buffer);

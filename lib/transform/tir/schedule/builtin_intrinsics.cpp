@@ -79,6 +79,72 @@ constexpr std::array kRowDots = {
 )"},
 };
 
+// The same of uint8 and int8, whose rows are in one dimension, so that a vector is read in its bounds: C[i] += A[k] *
+// B[4
+// * i + k].
+struct PackedDot {
+  std::string_view name;
+  int rows;
+  std::string_view body;
+};
+
+constexpr std::array kPackedDots = {
+    PackedDot{"dot_4x4_vnni_packed", 4, R"(
+        A_u8x4: T.uint8x4 = A[0:4]
+        A_i32: T.int32 = T.reinterpret("int32", A_u8x4)
+        B_i32: T.int32x4 = T.reinterpret("int32x4", B[0:16])
+        C[0:4] = T.call_llvm_pure_intrin("int32x4", "llvm.x86.avx512.vpdpbusd.128", {count3}C[0:4], T.Broadcast(A_i32, 4), B_i32)
+)"},
+    PackedDot{"dot_8x4_vnni_packed", 8, R"(
+        A_u8x4: T.uint8x4 = A[0:4]
+        A_i32: T.int32 = T.reinterpret("int32", A_u8x4)
+        B_i32: T.int32x8 = T.reinterpret("int32x8", B[0:32])
+        C[0:8] = T.call_llvm_pure_intrin("int32x8", "llvm.x86.avx512.vpdpbusd.256", {count3}C[0:8], T.Broadcast(A_i32, 8), B_i32)
+)"},
+    PackedDot{"dot_16x4_vnni_packed", 16, R"(
+        A_u8x4: T.uint8x4 = A[0:4]
+        A_i32: T.int32 = T.reinterpret("int32", A_u8x4)
+        B_i32: T.int32x16 = T.reinterpret("int32x16", B[0:64])
+        C[0:16] = T.call_llvm_pure_intrin("int32x16", "llvm.x86.avx512.vpdpbusd.512", {count3}C[0:16], T.Broadcast(A_i32, 16), B_i32)
+)"},
+    PackedDot{"dot_4x4_pairs_packed", 4, R"(
+        A_u8x4: T.uint8x4 = A[0:4]
+        A_i32: T.int32x4 = T.Broadcast(T.reinterpret("int32", A_u8x4), 4)
+        A_even: T.int16x8 = T.reinterpret("int16x8", T.bitwise_and(A_i32, T.Broadcast(16711935, 4)))
+        A_odd: T.int16x8 = T.reinterpret("int16x8", T.bitwise_and(T.shift_right(A_i32, T.Broadcast(8, 4)), T.Broadcast(16711935, 4)))
+        B_i16: T.int16x8 = T.reinterpret("int16x8", B[0:16])
+        B_even: T.int16x8 = T.shift_right(T.shift_left(B_i16, T.Broadcast(T.int16(8), 8)), T.Broadcast(T.int16(8), 8))
+        B_odd: T.int16x8 = T.shift_right(B_i16, T.Broadcast(T.int16(8), 8))
+        Even: T.int32x4 = T.call_llvm_pure_intrin("int32x4", "llvm.x86.sse2.pmadd.wd", {count2}A_even, B_even)
+        Odd: T.int32x4 = T.call_llvm_pure_intrin("int32x4", "llvm.x86.sse2.pmadd.wd", {count2}A_odd, B_odd)
+        C[0:4] = C[0:4] + (Even + Odd)
+)"},
+    PackedDot{"dot_8x4_pairs_packed", 8, R"(
+        A_u8x4: T.uint8x4 = A[0:4]
+        A_i32: T.int32x8 = T.Broadcast(T.reinterpret("int32", A_u8x4), 8)
+        A_even: T.int16x16 = T.reinterpret("int16x16", T.bitwise_and(A_i32, T.Broadcast(16711935, 8)))
+        A_odd: T.int16x16 = T.reinterpret("int16x16", T.bitwise_and(T.shift_right(A_i32, T.Broadcast(8, 8)), T.Broadcast(16711935, 8)))
+        B_i16: T.int16x16 = T.reinterpret("int16x16", B[0:32])
+        B_even: T.int16x16 = T.shift_right(T.shift_left(B_i16, T.Broadcast(T.int16(8), 16)), T.Broadcast(T.int16(8), 16))
+        B_odd: T.int16x16 = T.shift_right(B_i16, T.Broadcast(T.int16(8), 16))
+        Even: T.int32x8 = T.call_llvm_pure_intrin("int32x8", "llvm.x86.avx2.pmadd.wd", {count2}A_even, B_even)
+        Odd: T.int32x8 = T.call_llvm_pure_intrin("int32x8", "llvm.x86.avx2.pmadd.wd", {count2}A_odd, B_odd)
+        C[0:8] = C[0:8] + (Even + Odd)
+)"},
+    PackedDot{"dot_16x4_pairs_packed", 16, R"(
+        A_u8x4: T.uint8x4 = A[0:4]
+        A_i32: T.int32x16 = T.Broadcast(T.reinterpret("int32", A_u8x4), 16)
+        A_even: T.int16x32 = T.reinterpret("int16x32", T.bitwise_and(A_i32, T.Broadcast(16711935, 16)))
+        A_odd: T.int16x32 = T.reinterpret("int16x32", T.bitwise_and(T.shift_right(A_i32, T.Broadcast(8, 16)), T.Broadcast(16711935, 16)))
+        B_i16: T.int16x32 = T.reinterpret("int16x32", B[0:64])
+        B_even: T.int16x32 = T.shift_right(T.shift_left(B_i16, T.Broadcast(T.int16(8), 32)), T.Broadcast(T.int16(8), 32))
+        B_odd: T.int16x32 = T.shift_right(B_i16, T.Broadcast(T.int16(8), 32))
+        Even: T.int32x16 = T.call_llvm_pure_intrin("int32x16", "llvm.x86.avx512.pmaddw.d.512", {count2}A_even, B_even)
+        Odd: T.int32x16 = T.call_llvm_pure_intrin("int32x16", "llvm.x86.avx512.pmaddw.d.512", {count2}A_odd, B_odd)
+        C[0:16] = C[0:16] + (Even + Odd)
+)"},
+};
+
 // A dot product of four elements: C[0] += A[k] * B[k].
 struct Dot {
   std::string_view name;
@@ -150,6 +216,26 @@ std::string RowDotText(const RowDot& dot, TextVersion version) {
                      Function(dot.name, "impl", params, regions, Indent(body)));
 }
 
+std::string PackedDotText(const PackedDot& dot, TextVersion version) {
+  const std::string params = fmt::format(
+      R"(A: T.Buffer((4,), "uint8", offset_factor=1), B: T.Buffer(({},), "int8", offset_factor=1), C: T.Buffer(({},), "int32", scope="local", offset_factor=1))",
+      4 * dot.rows, dot.rows);
+  const std::string regions = fmt::format(
+      "            T.reads(C[0:{0}], A[0:4], B[0:{1}])\n            T.writes(C[0:{0}])", dot.rows, 4 * dot.rows);
+  const std::string loops = fmt::format(R"(
+            for i in range({}):
+                for k in range(4):
+                    with T.block("update"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        C[vi] = C[vi] + T.Cast("int32", A[vk]) * T.Cast("int32", B[vi * 4 + vk])
+)",
+                                        dot.rows);
+  const std::string body =
+      fmt::format(fmt::runtime(dot.body), fmt::arg("count2", Count(2, version)), fmt::arg("count3", Count(3, version)));
+  return fmt::format("{}{}{}", ModuleHead(version), Function(dot.name, "desc", params, regions, loops),
+                     Function(dot.name, "impl", params, regions, Indent(body)));
+}
+
 std::string DotText(const Dot& dot, TextVersion version) {
   constexpr std::string_view kBuffer = R"({}: T.Buffer(({},), "{}", scope="{}", align=4, offset_factor=1))";
   const std::string params =
@@ -176,6 +262,9 @@ std::string DotText(const Dot& dot, TextVersion version) {
 std::string BuiltinIntrinsicText(std::string_view name, TextVersion version) {
   for (const RowDot& dot : kRowDots) {
     if (dot.name == name) return RowDotText(dot, version);
+  }
+  for (const PackedDot& dot : kPackedDots) {
+    if (dot.name == name) return PackedDotText(dot, version);
   }
   for (const Dot& dot : kDots) {
     if (dot.name == name) return DotText(dot, version);
