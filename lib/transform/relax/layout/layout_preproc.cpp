@@ -62,12 +62,14 @@ struct Rewrite {
   const tir::Block* block;
 };
 
-// The digit of an axis that an index of the copy is: all of the axis, or what a constant leaves of it.
+// The digit of an axis that an index is: all of the axis, or what a constant leaves of it.
 struct Digit {
   enum class Part : uint8_t { kAll, kQuotient, kRemainder, kNone };
   Part part = Part::kNone;  // none: the index is 0
   const PrimExpr* axis = nullptr;
   int64_t factor = 1;
+
+  bool operator==(const Digit&) const = default;
 };
 
 std::optional<Digit> DigitOf(const PrimExpr* index) {
@@ -81,6 +83,29 @@ std::optional<Digit> DigitOf(const PrimExpr* index) {
   return Digit{is_quotient ? Digit::Part::kQuotient : Digit::Part::kRemainder, binary->a, *factor};
 }
 
+// An index as a digit, or as the sum of a multiple of one digit and another one.
+struct IndexDigits {
+  std::optional<Digit> high;
+  Digit low;
+  int64_t factor = 1;
+};
+
+std::optional<IndexDigits> IndexDigitsOf(const PrimExpr* index) {
+  if (const auto digit = DigitOf(index)) return IndexDigits{std::nullopt, *digit, 1};
+  const auto* sum = As<tir::Add>(index);
+  const auto* product = sum ? As<tir::Mul>(sum->a) : nullptr;
+  const int64_t* factor = product ? arith::AsInt(product->b) : nullptr;
+  if (!factor || *factor <= 0) return std::nullopt;
+  const auto high = DigitOf(product->a), low = DigitOf(sum->b);
+  return high && low ? std::optional(IndexDigits{high, *low, *factor}) : std::nullopt;
+}
+
+std::vector<int64_t> ShapeOf(const tir::Buffer& buffer) {
+  std::vector<int64_t> shape;
+  for (const PrimExpr* dim : buffer.shape) shape.push_back(*arith::AsInt(dim));
+  return shape;
+}
+
 // Finds the split and the order of axes by which the block copies the parameter, if it copies all of it and each axis
 // occurs once, or as a quotient and a remainder.
 std::optional<AxisSplit> AxisSplitOf(const tir::Block& block, const tir::Buffer& param) {
@@ -88,15 +113,17 @@ std::optional<AxisSplit> AxisSplitOf(const tir::Block& block, const tir::Buffer&
   const auto* load = store ? As<tir::BufferLoad>(store->value) : nullptr;
   if (!load || load->buffer != &param || block.iter_vars.size() != param.shape.size()) return std::nullopt;
   std::vector<Digit> digits;
+  std::vector<IndexDigits> indices;
   for (const PrimExpr* index : store->indices) {
-    const auto digit = DigitOf(index);
-    if (!digit) return std::nullopt;
-    digits.push_back(*digit);
+    const auto parts = IndexDigitsOf(index);
+    if (!parts) return std::nullopt;
+    indices.push_back(*parts);
+    if (parts->high) digits.push_back(*parts->high);
+    digits.push_back(parts->low);
   }
-  AxisSplit split{{}, {}, std::vector<int64_t>(digits.size(), -1)};
+  AxisSplit split{{}, {}, std::vector<int64_t>(digits.size(), -1), ShapeOf(*store->buffer)};
   const auto place = [&](const PrimExpr* axis, Digit::Part part, int64_t factor, int64_t extent) {
-    const auto found = std::ranges::find_if(
-        digits, [&](const Digit& digit) { return digit.axis == axis && digit.part == part && digit.factor == factor; });
+    const auto found = std::ranges::find(digits, Digit{part, axis, factor});
     if (found == digits.end()) return false;
     split.order[static_cast<size_t>(found - digits.begin())] = std::ssize(split.shape);
     split.shape.push_back(extent);
@@ -113,53 +140,41 @@ std::optional<AxisSplit> AxisSplitOf(const tir::Block& block, const tir::Buffer&
         !place(axis.var, Digit::Part::kRemainder, digit->factor, digit->factor))
       return std::nullopt;
   }
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (split.order[i] < 0) {
-      if (digits[i].part != Digit::Part::kNone) return std::nullopt;
-      split.order[i] = std::ssize(split.shape);
+  size_t at = 0;
+  const auto next_extent = [&]() -> int64_t {
+    if (split.order[at] < 0) {
+      if (digits[at].part != Digit::Part::kNone) return 0;
+      split.order[at] = std::ssize(split.shape);
       split.shape.push_back(1);
     }
+    return split.shape[static_cast<size_t>(split.order[at++])];
+  };
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const int64_t high = indices[i].high ? next_extent() : 1;
+    const int64_t low = high > 0 ? next_extent() : 0;
     // A copy may have room for more.
-    const int64_t extent = split.shape[static_cast<size_t>(split.order[i])];
-    if (!arith::IsInt(store->buffer->shape[i], extent)) return std::nullopt;
+    if (high * low != split.joined[i] || low == 0 || (indices[i].high && low != indices[i].factor)) return std::nullopt;
   }
   return split;
 }
 
-// Index of the parameter in terms of positions in the copy: one of its axes, or the sum of a multiple of one axis and
-// another one.
-struct IndexDigits {
-  const PrimExpr* high = nullptr;  // null for one axis, or none
-  const PrimExpr* low = nullptr;   // null if the index is 0
-  int64_t factor = 1;
-};
-
-std::optional<IndexDigits> IndexDigitsOf(const PrimExpr* index) {
-  if (arith::IsInt(index, 0)) return IndexDigits();
-  if (Is<tir::Var>(index)) return IndexDigits{nullptr, index, 1};
-  const auto* sum = As<tir::Add>(index);
-  const auto* product = sum ? As<tir::Mul>(sum->a) : nullptr;
-  const int64_t* factor = product ? arith::AsInt(product->b) : nullptr;
-  if (!factor || *factor <= 0 || !Is<tir::Var>(product->a) || !Is<tir::Var>(sum->b)) return std::nullopt;
-  return IndexDigits{product->a, sum->b, *factor};
-}
-
-// Returns whether the condition holds for just those positions at which an index of the parameter is after its end.
-bool IsBehindEnd(const PrimExpr* condition, const tir::Block& block, const tir::BufferLoad& load) {
+// Returns whether the condition holds for just those positions at which an index of the parameter is after its end, of
+// those for which there are zeros.
+bool IsBehindEnd(const PrimExpr* condition, const tir::Block& block, const tir::BufferLoad& load,
+                 const std::vector<int64_t>& zeros) {
   constexpr int64_t kMostPositions = 1 << 20;
-  // Only axes of indices that may be after the end count.
   std::vector<const tir::IterVar*> axes;
   std::vector<size_t> dims;
   int64_t positions = 1;
+  for (const tir::IterVar* axis : block.iter_vars) {
+    bool counts = false;
+    for (size_t i = 0; i < load.indices.size(); ++i) counts |= zeros[i] > 0 && tir::UsesVar(load.indices[i], axis->var);
+    if (!counts) continue;
+    axes.push_back(axis);
+    if (__builtin_mul_overflow(positions, *arith::AsInt(axis->dom->extent), &positions)) return false;
+  }
   for (size_t i = 0; i < load.indices.size(); ++i) {
-    const auto digits = IndexDigitsOf(load.indices[i]);
-    if (!digits || !digits->high) continue;
-    dims.push_back(i);
-    for (const tir::IterVar* axis : block.iter_vars) {
-      if (axis->var != digits->high && axis->var != digits->low) continue;
-      axes.push_back(axis);
-      if (__builtin_mul_overflow(positions, *arith::AsInt(axis->dom->extent), &positions)) return false;
-    }
+    if (zeros[i] > 0) dims.push_back(i);
   }
   if (positions > kMostPositions) return false;
   ScalarEvaluator evaluator;
@@ -183,6 +198,33 @@ bool IsBehindEnd(const PrimExpr* condition, const tir::Block& block, const tir::
   return true;
 }
 
+bool IsZero(const PrimExpr* value) {
+  const auto* real = As<tir::FloatImm>(value);
+  return real ? real->value == 0 : arith::IsInt(value, 0);
+}
+
+// The digits of the axes of a copy from which it takes the parameter: all of each, or its quotient and its remainder.
+std::vector<Digit> CopyDigits(const tir::Block& block, const tir::BufferLoad& load) {
+  std::vector<Digit> used;
+  for (const PrimExpr* index : load.indices) {
+    const auto digits = IndexDigitsOf(index);
+    if (!digits) return {};
+    if (digits->high) used.push_back(*digits->high);
+    used.push_back(digits->low);
+  }
+  std::vector<Digit> result;
+  for (const tir::IterVar* axis : block.iter_vars) {
+    const auto found = std::ranges::find(used, axis->var, &Digit::axis);
+    if (found == used.end() || found->part == Digit::Part::kAll) {
+      result.push_back({Digit::Part::kAll, axis->var});
+    } else {
+      result.push_back({Digit::Part::kQuotient, axis->var, found->factor});
+      result.push_back({Digit::Part::kRemainder, axis->var, found->factor});
+    }
+  }
+  return result;
+}
+
 // Finds the split and the order of axes for a block whose axes are those of the copy, and which stores zeros after the
 // ends of the parameter's axes.
 std::optional<AxisSplit> PaddedSplitOf(const tir::Block& block, const tir::Buffer& param) {
@@ -190,9 +232,8 @@ std::optional<AxisSplit> PaddedSplitOf(const tir::Block& block, const tir::Buffe
   const auto* choice = store ? As<tir::Call>(store->value) : nullptr;
   if (!choice || !IsOp(choice->op, op::kTirIfThenElse)) return std::nullopt;
   const auto* load = As<tir::BufferLoad>(choice->args[2]);
-  const auto* pad = As<tir::FloatImm>(choice->args[1]);
   const size_t rank = block.iter_vars.size();
-  if (!load || load->buffer != &param || !pad || pad->value != 0 || store->indices.size() != rank) return std::nullopt;
+  if (!load || load->buffer != &param || !IsZero(choice->args[1]) || store->indices.size() != rank) return std::nullopt;
   for (size_t i = 0; i < rank; ++i) {
     const tir::IterVar& axis = *block.iter_vars[i];
     const int64_t* extent = arith::AsInt(axis.dom->extent);
@@ -200,34 +241,44 @@ std::optional<AxisSplit> PaddedSplitOf(const tir::Block& block, const tir::Buffe
         !arith::IsInt(axis.dom->min, 0))
       return std::nullopt;
   }
-  AxisSplit split{{}, {}, std::vector<int64_t>(rank, -1)};
-  const auto place = [&](const PrimExpr* var) -> int64_t {
-    for (size_t i = 0; i < rank; ++i) {
-      if (block.iter_vars[i]->var != var || split.order[i] >= 0) continue;
-      split.order[i] = std::ssize(split.shape);
-      split.shape.push_back(*arith::AsInt(block.iter_vars[i]->dom->extent));
-      return split.shape.back();
-    }
-    return 0;
+  const std::vector<Digit> digits = CopyDigits(block, *load);
+  if (digits.empty()) return std::nullopt;
+  AxisSplit split{{}, {}, std::vector<int64_t>(digits.size(), -1), ShapeOf(*store->buffer)};
+  const auto extent_of = [&](const Digit& digit) -> int64_t {
+    const auto axis = std::ranges::find(block.iter_vars, digit.axis, &tir::IterVar::var);
+    const int64_t extent = *arith::AsInt((*axis)->dom->extent);
+    if (digit.part == Digit::Part::kAll) return extent;
+    if (extent % digit.factor != 0) return 0;
+    return digit.part == Digit::Part::kRemainder ? digit.factor : extent / digit.factor;
+  };
+  const auto place = [&](const Digit& digit) -> int64_t {
+    if (digit.part == Digit::Part::kNone) return 1;
+    const auto found = std::ranges::find(digits, digit);
+    if (found == digits.end()) return 0;
+    int64_t& order = split.order[static_cast<size_t>(found - digits.begin())];
+    if (order >= 0) return 0;
+    order = std::ssize(split.shape);
+    split.shape.push_back(extent_of(digit));
+    return split.shape.back();
   };
   for (size_t i = 0; i < param.shape.size(); ++i) {
-    const auto digits = IndexDigitsOf(load->indices[i]);
+    const auto parts = IndexDigitsOf(load->indices[i]);
     const int64_t* size = arith::AsInt(param.shape[i]);
-    if (!digits || !size) return std::nullopt;
-    const int64_t high = digits->high ? place(digits->high) : 1;
-    const int64_t low = digits->low ? place(digits->low) : 1;
-    if (digits->high && low != digits->factor) return std::nullopt;
+    if (!parts || !size) return std::nullopt;
+    const int64_t high = parts->high ? place(*parts->high) : 1;
+    const int64_t low = place(parts->low);
+    if (high == 0 || low == 0 || (parts->high && low != parts->factor)) return std::nullopt;
     const int64_t zeros = high * low - *size;
-    if (zeros < 0 || (zeros > 0 && !digits->high)) return std::nullopt;
+    if (zeros < 0 || (zeros > 0 && !parts->high)) return std::nullopt;
     split.zeros.push_back(zeros);
   }
-  for (size_t i = 0; i < rank; ++i) {
+  for (size_t i = 0; i < digits.size(); ++i) {
     if (split.order[i] >= 0) continue;
-    if (!arith::IsInt(block.iter_vars[i]->dom->extent, 1)) return std::nullopt;
+    if (extent_of(digits[i]) != 1) return std::nullopt;
     split.order[i] = std::ssize(split.shape);
     split.shape.push_back(1);
   }
-  return IsBehindEnd(choice->args[0], block, *load) ? std::optional(split) : std::nullopt;
+  return IsBehindEnd(choice->args[0], block, *load, split.zeros) ? std::optional(split) : std::nullopt;
 }
 
 class LayoutRewriteSplitter {

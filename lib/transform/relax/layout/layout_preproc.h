@@ -9,11 +9,13 @@
 
 namespace iropt {
 
-// A new layout as zeros after the ends of axes, a reshape that splits axes, and an order of the axes.
+// A new layout as zeros after the ends of axes, a reshape that splits axes, an order of the axes, and a reshape that
+// joins some of them.
 struct AxisSplit {
   std::vector<int64_t> zeros;  // after the end of each axis of the weights; empty: nowhere
   std::vector<int64_t> shape;
   std::vector<int64_t> order;
+  std::vector<int64_t> joined;  // the shape in the end
 };
 
 // A function in two parts, each with nodes of its own in the workspace, and without global symbols.

@@ -12,8 +12,8 @@
 // LiftTransformParams can then move the first call out of the model. Functions in which the copies of the weights
 // cannot be told from the rest stay. Dead code is removed. O(nodes).
 //
-// With `operators`, R.nn.pad, R.reshape and R.permute_dims bring a constant into a layout that splits and permutes
-// axes, with zeros after their ends, in place of a call of the first function: FoldConstant then computes it by
+// With `operators`, R.nn.pad, R.reshape and R.permute_dims bring a constant into a layout that splits, permutes and
+// joins axes, with zeros after their ends, in place of a call of the first function: FoldConstant then computes it by
 // kernels.
 //
 // Source: the pass of this name in TVM 0.19.
@@ -138,14 +138,20 @@ class PreprocCaller : public ExprMutator {
     for (size_t i = 0; i < split.params.size(); ++i) {
       const Expr*& operand = operands[split.params[i]];
       if (!split.splits[i]->zeros.empty()) operand = AppendZeros(call, operand, split.splits[i]->zeros);
-      std::vector<const PrimExpr*> dims;
-      for (const int64_t dim : split.splits[i]->shape) dims.push_back(IRContext::Current().Int(dim));
-      const Expr* shape = NewLike<ShapeExpr>(workspace(), call, workspace().Copy(dims), ShapeType::Get(dims));
-      const Var* parts = builder().Emit(CallOp(call, op::kReshape, {operand, shape}, nullptr));
+      const Var* parts = Reshape(call, operand, split.splits[i]->shape);
       const PermuteDimsAttrs::Values order{.axes = split.splits[i]->order};
       operand = builder().Emit(CallOp(call, op::kPermuteDims, {parts}, MakeOpAttrs(op::kPermuteDims, order)));
+      const std::vector<int64_t>& joined = split.splits[i]->joined;
+      if (joined.size() < split.splits[i]->shape.size()) operand = Reshape(call, operand, joined);
     }
     return true;
+  }
+
+  const Var* Reshape(const Call& call, const Expr* operand, const std::vector<int64_t>& sizes) {
+    std::vector<const PrimExpr*> dims;
+    for (const int64_t size : sizes) dims.push_back(IRContext::Current().Int(size));
+    const Expr* shape = NewLike<ShapeExpr>(workspace(), call, workspace().Copy(dims), ShapeType::Get(dims));
+    return builder().Emit(CallOp(call, op::kReshape, {operand, shape}, nullptr));
   }
 
   const Var* AppendZeros(const Call& call, const Expr* weights, const std::vector<int64_t>& zeros) {
