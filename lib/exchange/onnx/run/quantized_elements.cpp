@@ -13,19 +13,21 @@
 
 namespace iropt::onnx {
 
+// In float32 throughout, as other runtimes compute it.
 DynamicRange QuantizeDynamically(std::span<const double> x) {
-  double least = 0;
-  double greatest = 0;
+  float least = 0;
+  float greatest = 0;
   for (const double value : x) {
-    least = std::min(least, value);
-    greatest = std::max(greatest, value);
+    least = std::min(least, static_cast<float>(value));
+    greatest = std::max(greatest, static_cast<float>(value));
   }
   constexpr DataType kByte = DataType::UInt(8);
-  DynamicRange range{.numbers = {}, .scale = static_cast<double>(static_cast<float>((greatest - least) / 255))};
-  range.zero = range.scale == 0 ? 0 : Saturated(-least / range.scale, kByte);
+  const float scale = greatest == least ? 1 : (greatest - least) / 255;
+  DynamicRange range{.numbers = {}, .scale = static_cast<double>(scale)};
+  range.zero = Saturated(static_cast<double>(-least / scale), kByte);
   for (const double value : x) {
-    const auto quotient = static_cast<double>(static_cast<float>(value) / static_cast<float>(range.scale));
-    range.numbers.push_back(range.scale == 0 ? 0 : Saturated(std::nearbyint(quotient) + range.zero, kByte));
+    const auto quotient = static_cast<double>(static_cast<float>(value) / scale);
+    range.numbers.push_back(Saturated(std::nearbyint(quotient) + range.zero, kByte));
   }
   return range;
 }

@@ -1,0 +1,336 @@
+// DecomposeQuantizedOps: writes quantized operators of ONNX as operators of Relax on integers.
+//
+//   y = R.call_pure_packed("onnx.MatMulInteger", a, b, zero)    -->    lv = R.matmul(a, b, out_dtype="int32")
+//                                                                      lv1 = R.sum(R.astype(b, "int32"), axis=[-2],
+//                                                                      ...) y = R.subtract(lv, R.multiply(lv1, zero))
+//
+// These can be fused, scheduled and compiled. They are MatMulInteger, QLinearMatMul, ConvInteger and QLinearConv,
+// DynamicQuantizeLinear, and DynamicQuantizeMatMul, MatMulIntegerToFloat, QLinearAdd, QLinearMul, QLinearConcat and
+// QLinearGlobalAveragePool of onnxruntime. Integers are the same as before, bit by bit. Data become uint8 and weights
+// int8, which processors multiply. Sums are padded to a multiple of `steps`. Calls stay where types are not known,
+// convolutions are not of images of two axes, or sums could leave the range of int32. O(nodes).
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "affine_type.h"
+#include "integer_products.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/axes.h"
+#include "iropt/infer/ops/binary.h"
+#include "iropt/infer/ops/concat.h"
+#include "iropt/infer/ops/quantize.h"
+#include "iropt/infer/ops/reduction.h"
+#include "iropt/infer/ops/unary.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
+#include "iropt/transform/options/DecomposeQuantizedOps.h"
+#include "transform/relax/util/apply_rules.h"
+#include "transform/relax/util/tensor_axes.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr DataType kReal = DataType::Float(32);
+
+// A call of `onnx.<Op>`: the inputs, and a name and a value for each attribute.
+class PackedNode {
+ public:
+  explicit PackedNode(const Call& call) : call_(call) {
+    constexpr std::string_view kPrefix = "onnx.";
+    const auto* callee = IsOp(call.op, op::kCallPurePacked) ? As<ExternFunc>(call.args[0]) : nullptr;
+    if (!callee || !callee->global_symbol.starts_with(kPrefix)) return;
+    name_ = callee->global_symbol.substr(kPrefix.size());
+    uint32_t i = 1;
+    for (; i < call.args.size() && !Is<StringImm>(call.args[i]); ++i) inputs_.push_back(call.args[i]);
+    first_attribute_ = i;
+  }
+
+  std::string_view name() const { return name_; }
+  size_t num_inputs() const { return inputs_.size(); }
+  const Call& call() const { return call_; }
+  // Null if it is left out, or the dtype or the rank of the tensor is not known.
+  const Expr* In(size_t i) const {
+    const auto* type = i < inputs_.size() ? TensorTypeOf(inputs_[i]) : nullptr;
+    return type && !type->dtype.is_void() && type->ndim != kUnknownDim ? inputs_[i] : nullptr;
+  }
+  bool IsLeftOut(size_t i) const {
+    if (i >= inputs_.size()) return true;
+    const auto* tuple = As<Tuple>(inputs_[i]);
+    return tuple && tuple->fields.empty();
+  }
+  const Expr* Attribute(std::string_view name) const {
+    for (uint32_t i = first_attribute_; i + 1 < call_.args.size(); i += 2) {
+      const auto* key = As<StringImm>(call_.args[i]);
+      if (key && key->value == name) return call_.args[i + 1];
+    }
+    return nullptr;
+  }
+  int64_t Int(std::string_view name, int64_t fallback) const {
+    const auto* value = As<PrimValue>(Attribute(name));
+    const int64_t* number = value ? arith::AsInt(value->value) : nullptr;
+    return number ? *number : fallback;
+  }
+  std::vector<int64_t> Ints(std::string_view name, size_t count, int64_t fallback) const {
+    std::vector<int64_t> result;
+    if (const auto* shape = As<ShapeExpr>(Attribute(name))) {
+      for (const PrimExpr* dim : shape->values) {
+        const int64_t* number = arith::AsInt(dim);
+        result.push_back(number ? *number : fallback);
+      }
+    }
+    result.resize(count, fallback);
+    return result;
+  }
+
+ private:
+  const Call& call_;
+  std::string_view name_;
+  std::vector<const Expr*> inputs_;
+  uint32_t first_attribute_ = 0;
+};
+
+bool IsByte(const Expr* tensor) {
+  const DataType dtype = TensorTypeOf(tensor)->dtype;
+  return dtype == DataType::Int(8) || dtype == DataType::UInt(8);
+}
+
+// The static sizes of a tensor; nothing if one is not known.
+std::optional<std::vector<int64_t>> SizesOf(const Expr* tensor) {
+  const TensorType& type = *TensorTypeOf(tensor);
+  if (!type.known) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (const PrimExpr* dim : type.dims) {
+    const int64_t* size = arith::AsInt(dim);
+    if (!size) return std::nullopt;
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+class QuantizedOpDecomposer : public ExprMutator {
+ public:
+  QuantizedOpDecomposer(Workspace& workspace, TypeInferrer* inferrer, int64_t steps)
+      : ExprMutator(workspace, inferrer), steps_(steps) {}
+
+ protected:
+  const Expr* VisitCall(const Call* old) override {
+    const auto* call = To<Call>(ExprMutator::VisitCall(old));
+    const PackedNode node(*call);
+    using Rule = const Expr* (QuantizedOpDecomposer::*)(const PackedNode&);
+    static constexpr std::pair<std::string_view, Rule> kRules[] = {
+        {"ConvInteger", &QuantizedOpDecomposer::ConvInteger},
+        {"DynamicQuantizeLinear", &QuantizedOpDecomposer::DynamicQuantizeLinear},
+        {"MatMulInteger", &QuantizedOpDecomposer::MatMulInteger},
+        {"QLinearConv", &QuantizedOpDecomposer::QLinearConv},
+        {"QLinearMatMul", &QuantizedOpDecomposer::QLinearMatMul},
+        {"com.microsoft.DynamicQuantizeMatMul", &QuantizedOpDecomposer::DynamicQuantizeMatMul},
+        {"com.microsoft.MatMulIntegerToFloat", &QuantizedOpDecomposer::MatMulIntegerToFloat},
+        {"com.microsoft.QLinearAdd", &QuantizedOpDecomposer::QLinearAdd},
+        {"com.microsoft.QLinearConcat", &QuantizedOpDecomposer::QLinearConcat},
+        {"com.microsoft.QLinearGlobalAveragePool", &QuantizedOpDecomposer::QLinearGlobalAveragePool},
+        {"com.microsoft.QLinearMul", &QuantizedOpDecomposer::QLinearMul},
+    };
+    const auto* rule = std::ranges::find(kRules, node.name(), &std::pair<std::string_view, Rule>::first);
+    const Expr* simpler = rule == std::end(kRules) ? nullptr : (this->*rule->second)(node);
+    return simpler ? simpler : call;
+  }
+
+ private:
+  OpBuilder calls() { return OpBuilder(builder()); }
+  IntegerProducts products() { return {calls(), workspace(), steps_}; }
+
+  // ---- Dynamic ranges
+
+  struct DynamicRange {
+    const Expr *integers, *scale, *zero;
+  };
+  // The range covers 0; that of zeros has the scale 1.
+  DynamicRange QuantizeDynamically(const Expr* x) {
+    const Expr* none = calls().MakeScalar(0, kReal);
+    const Expr* least = op::Minimum(calls(), op::Min(calls(), x), none);
+    const Expr* most = op::Maximum(calls(), op::Max(calls(), x), none);
+    const Expr* range = op::Divide(calls(), op::Subtract(calls(), most, least), calls().MakeScalar(255, kReal));
+    const Expr* is_empty = op::Equal(calls(), range, none);
+    const Expr* scale = builder().Emit(op::Where(calls(), is_empty, calls().MakeScalar(1, kReal), range));
+    const Expr* zero = op::Round(calls(), op::Divide(calls(), op::Subtract(calls(), none, least), scale));
+    zero = op::Minimum(calls(), op::Maximum(calls(), zero, none), calls().MakeScalar(255, kReal));
+    const Expr* real_zero = builder().Emit(zero);
+    const Expr* integers = products().Requantize(op::Divide(calls(), x, scale), calls().MakeScalar(1, kReal), real_zero,
+                                                 DataType::UInt(8));
+    return {builder().Emit(integers), scale, builder().Emit(products().Cast(real_zero, DataType::UInt(8)))};
+  }
+  bool HasReals(const Expr* x) { return x && TensorTypeOf(x)->dtype == kReal && TensorTypeOf(x)->ndim > 0; }
+  const Expr* DynamicQuantizeLinear(const PackedNode& node) {
+    if (!HasReals(node.In(0)) || !Is<TupleType>(node.call().type)) return nullptr;
+    const DynamicRange range = QuantizeDynamically(node.In(0));
+    const Expr* const fields[] = {range.integers, range.scale, range.zero};
+    return calls().MakeTuple(fields);
+  }
+
+  // ---- Products
+
+  const Expr* Sums(const Expr* a, const Expr* a_zero, const Expr* b, const Expr* b_zero) {
+    if (!a || !b || !IsByte(a) || !IsByte(b)) return nullptr;
+    const auto length = SizesOf(b);
+    if (length && length->size() >= 2 && !FitsSum((*length)[length->size() - 2], 0)) return nullptr;
+    return products().Product({a, a_zero}, {b, b_zero});
+  }
+  // Returns whether the sum of so many products and a number is in the range of int32.
+  static bool FitsSum(int64_t length, double bias) {
+    constexpr double kGreatest = 255.0 * 255.0;
+    return std::abs(bias) + kGreatest * static_cast<double>(length) < std::ldexp(1.0, 31);
+  }
+
+  const Expr* MatMulInteger(const PackedNode& node) {
+    return HasZeros(node, 2) && HasZeros(node, 3) ? Sums(node.In(0), node.In(2), node.In(1), node.In(3)) : nullptr;
+  }
+  // An input that is there has a known type.
+  static bool HasZeros(const PackedNode& node, size_t i) { return node.IsLeftOut(i) || node.In(i); }
+  static bool HasAll(const PackedNode& node, std::initializer_list<size_t> inputs) {
+    return std::ranges::all_of(inputs, [&](size_t i) { return node.In(i) != nullptr; });
+  }
+
+  // The scale of the sums in that of the result.
+  const Expr* Factor(const Expr* a_scale, const Expr* b_scale, const Expr* y_scale) {
+    return op::Divide(calls(), op::Multiply(calls(), a_scale, b_scale), y_scale);
+  }
+  const Expr* QLinearMatMul(const PackedNode& node) {
+    if (!HasAll(node, {0, 1, 2, 3, 4, 5, 6, 7}) || !IsByte(node.In(7))) return nullptr;
+    const Expr* sums = Sums(node.In(0), node.In(2), node.In(3), node.In(5));
+    if (!sums || TensorTypeOf(node.In(1))->ndim > 1 || TensorTypeOf(node.In(4))->ndim > 1) return nullptr;
+    const Expr* factor = Factor(node.In(1), node.In(4), node.In(6));
+    return products().Requantize(sums, factor, node.In(7), TensorTypeOf(node.In(7))->dtype);
+  }
+  const Expr* Scaled(const Expr* sums, const Expr* scale, const Expr* bias) {
+    const Expr* y = op::Multiply(calls(), products().Cast(sums, kReal), scale);
+    return bias ? op::Add(calls(), y, bias) : y;
+  }
+  const Expr* MatMulIntegerToFloat(const PackedNode& node) {
+    if (!HasAll(node, {2, 3}) || !HasZeros(node, 4) || !HasZeros(node, 5) || !HasZeros(node, 6)) return nullptr;
+    if (TensorTypeOf(node.In(2))->dtype != kReal || TensorTypeOf(node.In(2))->ndim > 1) return nullptr;
+    const Expr* sums = Sums(node.In(0), node.In(4), node.In(1), node.In(5));
+    return sums ? Scaled(sums, op::Multiply(calls(), node.In(2), node.In(3)), node.In(6)) : nullptr;
+  }
+  const Expr* DynamicQuantizeMatMul(const PackedNode& node) {
+    if (!HasReals(node.In(0)) || !HasAll(node, {1, 2}) || !HasZeros(node, 3) || !HasZeros(node, 4)) return nullptr;
+    const DynamicRange a = QuantizeDynamically(node.In(0));
+    const Expr* sums = Sums(a.integers, a.zero, node.In(1), node.In(3));
+    return sums ? Scaled(sums, op::Multiply(calls(), a.scale, node.In(2)), node.In(4)) : nullptr;
+  }
+
+  // ---- Convolutions
+
+  // Nothing if the node is not a convolution of images of two axes.
+  std::optional<ConvShape> ShapeOf(const PackedNode& node, const Expr* x, const Expr* w) {
+    if (!x || !w || !IsByte(x) || !IsByte(w)) return std::nullopt;
+    const auto kernel = SizesOf(w);
+    if (TensorTypeOf(x)->ndim != 4 || !kernel || kernel->size() != 4) return std::nullopt;
+    ConvShape shape{node.Ints("strides", 2, 1), node.Ints("dilations", 2, 1), node.Ints("pads", 4, 0),
+                    node.Int("group", 1)};
+    const auto* padding = As<StringImm>(node.Attribute("auto_pad"));
+    if (!padding || padding->value == "NOTSET" || padding->value == "VALID") return shape;
+    const auto image = SizesOf(x);
+    if (!image || !padding->value.starts_with("SAME")) return std::nullopt;
+    for (size_t i = 0; i < 2; ++i) {
+      const int64_t extent = ((*kernel)[i + 2] - 1) * shape.dilations[i] + 1;
+      const int64_t outputs = ((*image)[i + 2] + shape.strides[i] - 1) / shape.strides[i];
+      const int64_t total = std::max<int64_t>(0, (outputs - 1) * shape.strides[i] + extent - (*image)[i + 2]);
+      shape.pads[i] = padding->value == "SAME_UPPER" ? total / 2 : total - total / 2;
+      shape.pads[i + 2] = total - shape.pads[i];
+    }
+    return shape;
+  }
+  const Expr* Convolution(const PackedNode& node, ZeroedTensor x, ZeroedTensor w, const Expr* bias) {
+    const auto shape = ShapeOf(node, x.values, w.values);
+    if (!shape) return nullptr;
+    const auto kernel = SizesOf(w.values);
+    const auto numbers = bias ? NumbersOf(bias) : std::optional(std::vector<double>());
+    double most = 0;
+    for (const double number : numbers.value_or(std::vector<double>())) most = std::max(most, std::abs(number));
+    if (!numbers || !FitsSum((*kernel)[1] * (*kernel)[2] * (*kernel)[3], most)) return nullptr;
+    const Expr* sums = products().Convolution(x, w, *shape);
+    return sums && bias ? op::Add(calls(), sums, products().AlongChannels(bias)) : sums;
+  }
+  const Expr* ConvInteger(const PackedNode& node) {
+    if (!HasZeros(node, 2) || !HasZeros(node, 3)) return nullptr;
+    return Convolution(node, {node.In(0), node.In(2)}, {node.In(1), node.In(3)}, nullptr);
+  }
+  const Expr* QLinearConv(const PackedNode& node) {
+    if (!HasAll(node, {0, 1, 2, 3, 4, 5, 6, 7}) || !HasZeros(node, 8) || !IsByte(node.In(7))) return nullptr;
+    const Expr* sums = Convolution(node, {node.In(0), node.In(2)}, {node.In(3), node.In(5)}, node.In(8));
+    if (!sums) return nullptr;
+    const Expr* factor = products().AlongChannels(Factor(node.In(1), node.In(4), node.In(6)));
+    return products().Requantize(sums, factor, node.In(7), TensorTypeOf(node.In(7))->dtype);
+  }
+
+  // ---- Elements
+
+  // The operand that begins with this input as float32; null if it is not of bytes with one scale.
+  const Expr* Dequantized(const PackedNode& node, size_t input) {
+    if (!HasAll(node, {input, input + 1}) || !HasZeros(node, input + 2) || !IsByte(node.In(input))) return nullptr;
+    const Expr* centered = products().Cast(node.In(input), DataType::Int(32));
+    if (const Expr* zero = node.In(input + 2))
+      centered = op::Subtract(calls(), centered, products().Cast(zero, DataType::Int(32)));
+    return op::Multiply(calls(), products().Cast(centered, kReal), node.In(input + 1));
+  }
+  // Reals in the scale and with the zero point that begin with this input.
+  const Expr* Quantized(const PackedNode& node, const Expr* y, size_t input, DataType dtype) {
+    if (!node.In(input) || !HasZeros(node, input + 1)) return nullptr;
+    return products().Requantize(op::Divide(calls(), y, node.In(input)), calls().MakeScalar(1, kReal),
+                                 node.In(input + 1), dtype);
+  }
+  const Expr* Binary(const PackedNode& node, const Call* (*make)(OpBuilder, const Expr*, const Expr*)) {
+    const Expr *a = Dequantized(node, 0), *b = Dequantized(node, 3);
+    return a && b ? Quantized(node, make(calls(), a, b), 6, TensorTypeOf(node.In(0))->dtype) : nullptr;
+  }
+  const Expr* QLinearAdd(const PackedNode& node) { return Binary(node, op::Add); }
+  const Expr* QLinearMul(const PackedNode& node) { return Binary(node, op::Multiply); }
+  const Expr* QLinearConcat(const PackedNode& node) {
+    std::vector<const Expr*> parts;
+    for (size_t i = 2; i < node.num_inputs(); i += 3) {
+      const Expr* part = Dequantized(node, i);
+      if (!part) return nullptr;
+      parts.push_back(part);
+    }
+    if (parts.empty()) return nullptr;
+    const Expr* joined = op::Concat(calls(), calls().MakeTuple(parts), {.axis = node.Int("axis", 0)});
+    return Quantized(node, joined, 0, TensorTypeOf(node.In(2))->dtype);
+  }
+  // Sums of float64 are exact in any order.
+  const Expr* QLinearGlobalAveragePool(const PackedNode& node) {
+    const Expr* x = Dequantized(node, 0);
+    if (!x || TensorTypeOf(x)->ndim != 4) return nullptr;
+    const std::vector<int64_t> axes =
+        node.Int("channels_last", 0) != 0 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3};
+    const Expr* mean = op::Mean(calls(), products().Cast(x, DataType::Float(64)), {.axis = axes, .keepdims = true});
+    return Quantized(node, products().Cast(mean, kReal), 3, TensorTypeOf(node.In(0))->dtype);
+  }
+
+  const int64_t steps_;
+};
+
+}  // namespace
+
+Pass CreateDecomposeQuantizedOps(const PassOptions& options) {
+  const pass_options::DecomposeQuantizedOps given(options);
+  const int64_t steps = *given.steps;
+  if (steps < 1) options.Refuse(given.steps, "must be positive");
+  return CreateFunctionPass(
+      options.info(), [steps](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+        OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
+        QuantizedOpDecomposer decomposer(context.workspace(), &inferrer, steps);
+        const auto* result = To<Function>(decomposer.VisitExpr(function));
+        if (decomposer.failed()) return Failure{ErrorCode::PassFailed};
+        return result == function ? function : CleanUpFunction(result, context);
+      });
+}
+
+}  // namespace iropt

@@ -1,0 +1,182 @@
+#include "integer_products.h"
+
+#include <algorithm>
+
+#include "affine_type.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/axes.h"
+#include "iropt/infer/ops/binary.h"
+#include "iropt/infer/ops/convolution.h"
+#include "iropt/infer/ops/datatype.h"
+#include "iropt/infer/ops/matmul.h"
+#include "iropt/infer/ops/nn.h"
+#include "iropt/infer/ops/reduction.h"
+#include "iropt/infer/ops/unary.h"
+#include "transform/relax/util/tensor_axes.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr DataType kSum = DataType::Int(32);
+using Axes = std::vector<int64_t>;
+constexpr double kOffset = 128;  // between bytes without and with a sign
+
+// The one number that all elements of a constant are.
+std::optional<double> UniformNumber(const Expr* expr) {
+  const auto numbers = NumbersOf(expr);
+  if (!numbers || numbers->empty()) return std::nullopt;
+  const bool is_uniform = std::ranges::all_of(*numbers, [&](double number) { return number == numbers->front(); });
+  return is_uniform ? std::optional(numbers->front()) : std::nullopt;
+}
+
+std::optional<int64_t> DimOf(const Expr* tensor, int axis) {
+  const TensorType& type = *TensorTypeOf(tensor);
+  if (!type.known) return std::nullopt;
+  const int64_t* size = arith::AsInt(type.dims[static_cast<size_t>(axis < 0 ? axis + type.ndim : axis)]);
+  return size ? std::optional(*size) : std::nullopt;
+}
+
+bool IsVector(const Expr* zero) {
+  const TensorType& type = *TensorTypeOf(zero);
+  return type.ndim == 1 && DimOf(zero, 0) != 1;
+}
+
+}  // namespace
+
+const Expr* IntegerProducts::Cast(const Expr* x, DataType dtype) {
+  return TensorTypeOf(x)->dtype == dtype ? x : op::Astype(calls_, x, {.dtype = dtype});
+}
+
+const Expr* IntegerProducts::AlongChannels(const Expr* vector) {
+  return IsVector(vector) ? op::ExpandDims(calls_, vector, {.axis = Axes{0, 2, 3}}) : vector;
+}
+
+ZeroedTensor IntegerProducts::WithSign(const ZeroedTensor& x, bool has_sign) {
+  const bool has_now = TensorTypeOf(x.values)->dtype.is_int();
+  const double offset = has_now == has_sign ? 0 : has_sign ? -kOffset : kOffset;
+  ZeroedTensor result = x;
+  if (offset != 0) {
+    const Expr* moved = op::Add(calls_, Cast(x.values, kSum), Scalar(offset));
+    result.values = Cast(moved, has_sign ? DataType::Int(8) : DataType::UInt(8));
+  }
+  const auto number = x.zero ? UniformNumber(x.zero) : std::optional(0.0);
+  if (number) {
+    result.zero = *number + offset == 0 ? nullptr : Scalar(*number + offset);
+  } else {
+    result.zero = Cast(x.zero, kSum);
+    if (offset != 0) result.zero = op::Add(calls_, result.zero, Scalar(offset));
+  }
+  return result;
+}
+
+const Expr* IntegerProducts::Pad(const Expr* x, const std::vector<int64_t>& widths, double value) {
+  if (std::ranges::all_of(widths, [](int64_t width) { return width == 0; })) return x;
+  const DataType dtype = TensorTypeOf(x)->dtype;
+  return op::NnPad(calls_, x, calls_.MakeScalar(value, dtype), {.pad_width = widths, .pad_mode = "constant"});
+}
+
+const Expr* IntegerProducts::Product(const ZeroedTensor& given_a, const ZeroedTensor& given_b) {
+  ZeroedTensor a = WithSign(given_a, false), b = WithSign(given_b, true);
+  const TensorType &left = *TensorTypeOf(a.values), &right = *TensorTypeOf(b.values);
+  if (left.ndim < 2 || right.ndim < 2) return nullptr;
+  const auto length = DimOf(a.values, -1);
+  if (a.zero && b.zero && !length) return nullptr;
+  if (a.zero && IsVector(a.zero)) a.zero = op::ExpandDims(calls_, a.zero, {.axis = Axes{1}});
+  const Expr* columns = nullptr;
+  if (a.zero) {
+    columns = op::Sum(calls_, Cast(b.values, kSum), {.axis = Axes{-2}, .keepdims = true});
+    if (b.zero)
+      columns = op::Subtract(calls_, columns, op::Multiply(calls_, b.zero, Scalar(static_cast<double>(*length))));
+  }
+  const Expr* rows = b.zero ? op::Sum(calls_, Cast(a.values, kSum), {.axis = Axes{-1}, .keepdims = true}) : nullptr;
+  if (length && *length % steps_ != 0) {
+    const int64_t rest = steps_ - *length % steps_;
+    std::vector<int64_t> of_a(static_cast<size_t>(2 * left.ndim)), of_b(static_cast<size_t>(2 * right.ndim));
+    of_a[of_a.size() - 1] = rest;
+    of_b[of_b.size() - 3] = rest;
+    a.values = Pad(a.values, of_a, 0);
+    b.values = Pad(b.values, of_b, 0);
+  }
+  const Expr* sums = op::Matmul(calls_, a.values, b.values, {.out_dtype = kSum});
+  if (columns) sums = op::Subtract(calls_, sums, op::Multiply(calls_, columns, a.zero));
+  if (rows) sums = op::Subtract(calls_, sums, op::Multiply(calls_, rows, b.zero));
+  return sums;
+}
+
+// What each place of each filter adds up of its weights, as far as its window is in the image: [1, O, H, W], or
+// [1, O, 1, 1] without padding.
+const Expr* IntegerProducts::WindowSums(const Expr* x, const Expr* w, const ConvShape& shape) {
+  const Expr* wide = Cast(w, kSum);
+  if (std::ranges::all_of(shape.pads, [](int64_t pad) { return pad == 0; })) {
+    const Expr* sums = op::Sum(calls_, wide, {.axis = Axes{1, 2, 3}});
+    return op::ExpandDims(calls_, sums, {.axis = Axes{0, 2, 3}});
+  }
+  const auto height = DimOf(x, 2), width = DimOf(x, 3);
+  if (!height || !width) return nullptr;
+  const std::vector<double> ones(static_cast<size_t>(*height * *width), 1);
+  const int64_t image[] = {1, 1, *height, *width};
+  return op::NnConv2d(
+      calls_, MakeTensor(ones, image, kSum, workspace_), op::Sum(calls_, wide, {.axis = Axes{1}, .keepdims = true}),
+      {.strides = shape.strides, .padding = shape.pads, .dilation = shape.dilations, .groups = 1, .out_dtype = kSum});
+}
+
+const Expr* IntegerProducts::Convolution(const ZeroedTensor& given_x, const ZeroedTensor& given_w,
+                                         const ConvShape& shape) {
+  ZeroedTensor x = WithSign(given_x, false), w = WithSign(given_w, true);
+  const TensorType &image = *TensorTypeOf(x.values), &kernel = *TensorTypeOf(w.values);
+  const auto channels = image.ndim == 4 ? DimOf(x.values, 1) : std::nullopt;
+  if (kernel.ndim != 4 || !channels) return nullptr;
+  // In groups, there are no dots of bytes, and the weights may be wider.
+  if (w.zero && shape.groups > 1) {
+    const Expr* zero = IsVector(w.zero) ? op::ExpandDims(calls_, w.zero, {.axis = Axes{1, 2, 3}}) : w.zero;
+    w = {Cast(op::Subtract(calls_, Cast(w.values, kSum), zero), DataType::Int(16)), nullptr};
+  }
+  ConvShape now = shape;
+  std::vector<int64_t> x_pads(8), w_pads(8);
+  const auto number = x.zero ? UniformNumber(x.zero) : std::optional(0.0);
+  if (number && *number != 0) {
+    // Padding is the zero point.
+    x_pads[4] = shape.pads[0];
+    x_pads[5] = shape.pads[2];
+    x_pads[6] = shape.pads[1];
+    x_pads[7] = shape.pads[3];
+    now.pads.assign(4, 0);
+  }
+  const Expr* columns = x.zero ? WindowSums(x.values, w.values, now) : nullptr;
+  if (x.zero && !columns) return nullptr;
+  if (shape.groups == 1 && *channels % steps_ != 0) x_pads[3] = w_pads[3] = steps_ - *channels % steps_;
+  x.values = Pad(x.values, x_pads, number.value_or(0));
+  w.values = Pad(w.values, w_pads, 0);
+  const ConvAttrs::Values attrs = {
+      .strides = now.strides, .padding = now.pads, .dilation = now.dilations, .groups = now.groups, .out_dtype = kSum};
+  const Expr* sums = op::NnConv2d(calls_, x.values, w.values, attrs);
+  if (columns) sums = op::Subtract(calls_, sums, op::Multiply(calls_, columns, x.zero));
+  if (w.zero) {
+    // The sum of (x - zero) over the window is that of a filter of ones, without the channels that are added.
+    std::vector<int64_t> dims = {1};
+    for (int i = 1; i < 4; ++i) {
+      const auto size = DimOf(w.values, i);
+      if (!size) return nullptr;
+      dims.push_back(*size);
+    }
+    std::vector<double> ones(static_cast<size_t>(dims[1] * dims[2] * dims[3]));
+    std::fill_n(ones.begin(), *channels * dims[2] * dims[3], 1);
+    const Constant* filter = MakeTensor(ones, dims, DataType::Int(8), workspace_);
+    const Expr* rows = op::NnConv2d(calls_, x.values, filter, attrs);
+    if (x.zero) rows = op::Subtract(calls_, rows, op::Multiply(calls_, WindowSums(x.values, filter, now), x.zero));
+    sums = op::Subtract(calls_, sums, op::Multiply(calls_, rows, AlongChannels(w.zero)));
+  }
+  return sums;
+}
+
+const Expr* IntegerProducts::Requantize(const Expr* sums, const Expr* factor, const Expr* zero, DataType dtype) {
+  constexpr DataType kReal = DataType::Float(32);
+  const auto [least, most] = RangeOf(dtype);
+  const Expr* y = op::Round(calls_, op::Multiply(calls_, Cast(sums, kReal), factor));
+  if (zero && UniformNumber(zero) != 0) y = op::Add(calls_, y, Cast(zero, kReal));
+  y = op::Minimum(calls_, op::Maximum(calls_, y, calls_.MakeScalar(least, kReal)), calls_.MakeScalar(most, kReal));
+  return Cast(y, dtype);
+}
+
+}  // namespace iropt
