@@ -437,11 +437,15 @@ const PipelineEntry* PassRegistry::FindPipeline(std::string_view name, int level
 std::vector<const PipelineEntry*> PassRegistry::FindPipelineParts(std::string_view name, int level,
                                                                   std::string_view target) const {
   std::vector<const PipelineEntry*> parts;
+  const auto add = [&](bool comes_first) {
+    for (const PipelineEntry& added : additions_) {
+      if ((!added.target.empty() && added.target != target) || added.comes_first != comes_first) continue;
+      if (added.name == name && added.lowest_level <= level && level <= added.highest_level) parts.push_back(&added);
+    }
+  };
+  add(true);
   if (const PipelineEntry* own = FindPipeline(name, level)) parts.push_back(own);
-  for (const PipelineEntry& added : additions_) {
-    if (!added.target.empty() && added.target != target) continue;
-    if (added.name == name && added.lowest_level <= level && level <= added.highest_level) parts.push_back(&added);
-  }
+  add(false);
   return parts;
 }
 

@@ -142,9 +142,10 @@ def pipeline_rule(item):
 
 
 def pipeline_row(macro, args):
-    if macro == "IROPT_TARGET_PIPELINE":
+    if macro in ("IROPT_TARGET_PIPELINE", "IROPT_FIRST_TARGET_PIPELINE"):
         target, *columns = [arg.text for arg in args]
-        return f"{{{', '.join(columns)}, {{}}, {target}}}"
+        first = "true" if macro == "IROPT_FIRST_TARGET_PIPELINE" else "false"
+        return f"{{{', '.join(columns)}, {{}}, {target}, {{}}, {first}}}"
     columns = [arg.text for arg in args[:5]]
     return f"{{{', '.join(columns)}, {{}}, {{}}, {{{', '.join(pipeline_rule(item) for item in args[5:])}}}}}"
 

@@ -72,6 +72,7 @@ struct PipelineEntry {
   std::string plugin = {};  // as in PassEntry
   std::string target = {};  // of passes added to a pipeline: the kind of target that they are for; empty: any
   std::vector<PipelineRule> rules = {};
+  bool comes_first = false;  // added passes run before those of the pipeline
 };
 
 // A hint of names.def: a name that other compilers have for what a pass does. Messages suggest the pass; a

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/named_functions.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::codegen {
@@ -66,6 +67,10 @@ llvm::Value* ExprEmitter::EmitVectorNode(const PrimExpr* expr) {
       if (!op) return nullptr;
       if (op->id == op::kTirLikely || op->id == op::kTirTvmThreadInvariant) return Emit(call->args[0]);
       if (op->id == op::kTirIfThenElse) return call->args[0]->dtype.lanes == 1 ? EmitNode(expr, kAll) : nullptr;
+      const bool is_whole = op->id == op::kTirReinterpret
+                                ? call->args[0]->dtype.lanes != call->dtype.lanes
+                                : FindVectorInstruction(*call).instruction != VectorInstruction::kNone;
+      if (is_whole) return EmitNode(expr, kAll);
       if (op->id == op::kTirReinterpret || !Arithmetic::IsIntrinsic(op->id, call->args.size())) return nullptr;
       const bool same =
           std::ranges::all_of(call->args, [&](const PrimExpr* arg) { return arg->dtype.lanes == expr->dtype.lanes; });

@@ -48,7 +48,8 @@ std::string RenderPart(const PipelineEntry& entry, const PassRegistry& registry)
 }
 
 std::string RenderAddition(const PipelineEntry& addition, const PassRegistry& registry) {
-  std::string out = fmt::format("\nThen, {}, {}: {}\n", DescribeTarget(addition), LevelsOf(addition), addition.summary);
+  std::string out = fmt::format("\n{}, {}, {}: {}\n", addition.comes_first ? "First" : "Then", DescribeTarget(addition),
+                                LevelsOf(addition), addition.summary);
   if (!addition.plugin.empty()) out += fmt::format("  of the plugin {}\n", addition.plugin);
   return out + RenderSteps(addition, registry);
 }

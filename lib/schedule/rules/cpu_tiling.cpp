@@ -45,6 +45,13 @@ double CostOfRows(const Tile& tile, int64_t num_rows, const std::vector<Operand>
   return kCostOfTail * cost / static_cast<double>(num_rows);
 }
 
+// The registers of a tile: its sums, a vector of each weight, and another operand. Products of pairs take two of each,
+// and a mask.
+int64_t RegistersOf(int64_t rows, int64_t vectors, const TiledBlock& tiled, const CpuFacts& facts) {
+  const bool has_pairs = !tiled.dots.empty() && facts.dots == DotForm::kPairs;
+  return rows * vectors + (has_pairs ? 2 * vectors + 3 : vectors + 1);
+}
+
 // Of the tiles with such vectors. Where the number of rows is not known, the conditions on rows remain in the loop of
 // the reduction of the last tile, so that there are few rows.
 Tile ChooseTile(const TiledBlock& tiled, int64_t extent, int64_t lanes, const CpuFacts& facts) {
@@ -61,7 +68,7 @@ Tile ChooseTile(const TiledBlock& tiled, int64_t extent, int64_t lanes, const Cp
   double best_cost = CostOfRows(best, num_rows, tiled.operands);
   for (int64_t vectors = 1; vectors <= std::min(num_vectors, facts.registers / 2); ++vectors) {
     for (int64_t rows = 1; rows <= most_rows; ++rows) {
-      if (num_vectors % vectors != 0 || rows * vectors + vectors + 1 > facts.registers) continue;
+      if (num_vectors % vectors != 0 || RegistersOf(rows, vectors, tiled, facts) > facts.registers) continue;
       const Tile tile{rows, vectors, lanes};
       const double cost = CostOfRows(tile, num_rows, tiled.operands);
       const bool is_bigger = rows * vectors > best.rows * best.vectors;
@@ -311,10 +318,13 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
     lanes = full_lanes;
   }
   if (lanes >= kFewestLanes) {
+    tiled.tile = {1, 1, lanes};
+    tiled.dots = FindDots(block, tiled, func, facts);
     tiled.tile = ChooseTile(tiled, extent, lanes, facts);
     const bool may_have_rest = facts.choice.rows == 0 && !tiled.is_padded && lanes < full_lanes;
     if (const auto tile = may_have_rest ? TileWithRest(tiled, extent, full_lanes, facts, tiled.tile) : std::nullopt) {
       tiled.tile = *tile;
+      tiled.dots.clear();
       return tiled;
     }
     tiled.dots = FindDots(block, tiled, func, facts);

@@ -7,8 +7,12 @@
 // These can be fused, scheduled and compiled. They are MatMulInteger, QLinearMatMul, ConvInteger and QLinearConv,
 // DynamicQuantizeLinear, and DynamicQuantizeMatMul, MatMulIntegerToFloat, QLinearAdd, QLinearMul, QLinearConcat and
 // QLinearGlobalAveragePool of onnxruntime. Integers are the same as before, bit by bit. Data become uint8 and weights
-// int8, which processors multiply. Sums are padded to a multiple of `steps`. Calls stay where types are not known,
-// convolutions are not of images of two axes, or sums could leave the range of int32. O(nodes).
+// int8, which processors multiply.
+//
+// Convolutions and products of float32 whose operands are dequantized, the second of them a constant, are sums of
+// integers times the scales, too: their results differ by the rounding of sums. Sums are padded to a multiple of
+// `steps`. Calls stay where types are not known, convolutions are not of images of two axes, or sums could leave the
+// range of int32. O(nodes).
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -25,10 +29,15 @@
 #include "iropt/infer/ops/reduction.h"
 #include "iropt/infer/ops/unary.h"
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/matmul.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/runtime/value.h"
 #include "iropt/support/lookup.h"
 #include "iropt/transform/options/DecomposeQuantizedOps.h"
 #include "transform/relax/util/apply_rules.h"
@@ -39,6 +48,7 @@ namespace iropt {
 namespace {
 
 constexpr DataType kReal = DataType::Float(32);
+using Axes = std::vector<int64_t>;
 
 // A call of `onnx.<Op>`: the inputs, and a name and a value for each attribute.
 class PackedNode {
@@ -115,14 +125,40 @@ std::optional<std::vector<int64_t>> SizesOf(const Expr* tensor) {
   return sizes;
 }
 
+// A matrix of bytes, transposed.
+const Expr* Transposed(const NDArray& matrix, Workspace& workspace) {
+  const int64_t rows = matrix.shape()[0], columns = matrix.shape()[1];
+  const auto result = NDArray::Make(matrix.dtype(), {columns, rows});
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t column = 0; column < columns; ++column)
+      result->mutable_data()[column * rows + row] = matrix.data()[row * columns + column];
+  }
+  return MakeConstant(result, workspace);
+}
+
+// What the builder has bound.
+class BuiltDefinitions final : public Definitions {
+ public:
+  explicit BuiltDefinitions(const BlockBuilder& builder) : builder_(builder) {}
+  const Expr* ValueOf(const Var* var) const override { return builder_.LookupBinding(var); }
+  bool IsUsedOnce(const Var* /*var*/) const override { return false; }
+
+ private:
+  const BlockBuilder& builder_;
+};
+
 class QuantizedOpDecomposer : public ExprMutator {
  public:
   QuantizedOpDecomposer(Workspace& workspace, TypeInferrer* inferrer, int64_t steps)
-      : ExprMutator(workspace, inferrer), steps_(steps) {}
+      : ExprMutator(workspace, inferrer), definitions_(builder()), steps_(steps) {}
 
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
+    if (IsOp(call->op, op::kNnConv2d) || IsOp(call->op, op::kMatmul)) {
+      const Expr* simpler = Layer(*call);
+      return simpler ? simpler : call;
+    }
     const PackedNode node(*call);
     using Rule = const Expr* (QuantizedOpDecomposer::*)(const PackedNode&);
     static constexpr std::pair<std::string_view, Rule> kRules[] = {
@@ -271,6 +307,65 @@ class QuantizedOpDecomposer : public ExprMutator {
     return products().Requantize(sums, factor, node.In(7), TensorTypeOf(node.In(7))->dtype);
   }
 
+  // ---- Layers of dequantized operands
+
+  // A weight of bytes, whose scale and zero point are those of all or of the axis of the outputs.
+  struct LayerWeight {
+    const Expr *values, *scale, *zero;
+  };
+  std::optional<LayerWeight> WeightOf(const Expr* operand, bool is_conv) {
+    const auto* turned = As<Call>(DefinitionOf(operand, definitions_));
+    const bool is_turned = !is_conv && turned && IsOp(turned->op, op::kPermuteDims);
+    const auto weight = MatchDequantize(is_turned ? turned->args[0] : operand, definitions_, workspace());
+    const auto* constant = weight ? As<Constant>(DefinitionOf(weight->data, definitions_)) : nullptr;
+    if (!constant || !IsByte(constant)) return std::nullopt;
+    const int rank = TensorTypeOf(constant)->ndim;
+    if (rank != (is_conv ? 4 : 2)) return std::nullopt;
+    const int64_t outputs = is_conv || is_turned ? 0 : 1;
+    const int64_t axis = weight->type.axis < 0 ? weight->type.axis + rank : weight->type.axis;
+    for (const Expr* parameter : {weight->type.scale, weight->type.zero_point}) {
+      if (TensorTypeOf(parameter)->ndim > 0 && axis != outputs) return std::nullopt;
+    }
+    const Expr* values = is_turned ? Transposed(*constant->data, workspace()) : constant;
+    return LayerWeight{values, weight->type.scale, weight->type.zero_point};
+  }
+  std::optional<ConvShape> ShapeOf(const Call& conv, const Expr* weight) {
+    const ConvAttrs attrs(conv);
+    ConvShape shape{attrs.strides().vector(), attrs.dilation().vector(), attrs.padding().vector(), attrs.groups()};
+    const bool has_layouts = attrs.data_layout() == "NCHW" && attrs.kernel_layout() == "OIHW" &&
+                             (attrs.out_layout().empty() || attrs.out_layout() == "NCHW");
+    const auto kernel = SizesOf(weight);
+    if (!has_layouts || !kernel || shape.strides.size() != 2 || shape.dilations.size() != 2 || shape.pads.size() != 4)
+      return std::nullopt;
+    // In groups of several channels, there are no dots of bytes, and products of floats take less time.
+    const bool is_fast = shape.groups == 1 || (*kernel)[1] == 1;
+    const bool fits = FitsSum((*kernel)[1] * (*kernel)[2] * (*kernel)[3], 0);
+    return is_fast && fits ? std::optional(shape) : std::nullopt;
+  }
+  // A convolution or product of dequantized data and a dequantized weight as sums of integers times the scales: without
+  // the rounding of each product and sum.
+  const Expr* Layer(const Call& call) {
+    const bool is_conv = IsOp(call.op, op::kNnConv2d);
+    const TensorType* result = TensorTypeOf(&call);
+    if (!result || result->dtype != kReal || !TensorTypeOf(call.args[0]) || !TensorTypeOf(call.args[1])) return nullptr;
+    const auto x = MatchDequantize(call.args[0], definitions_, workspace());
+    if (!x || !IsByte(x->data) || TensorTypeOf(x->type.scale)->ndim > 0 || TensorTypeOf(x->type.zero_point)->ndim > 0)
+      return nullptr;
+    const auto weight = WeightOf(call.args[1], is_conv);
+    if (!weight) return nullptr;
+    const Expr* factor = op::Multiply(calls(), x->type.scale, weight->scale);
+    const Expr* sums = nullptr;
+    if (is_conv) {
+      const auto shape = ShapeOf(call, weight->values);
+      if (!shape) return nullptr;
+      sums = products().Convolution({x->data, x->type.zero_point}, {weight->values, weight->zero}, *shape);
+      factor = products().AlongChannels(factor);
+    } else {
+      sums = Sums(x->data, x->type.zero_point, weight->values, weight->zero);
+    }
+    return sums ? Scaled(sums, factor, nullptr) : nullptr;
+  }
+
   // ---- Elements
 
   // The operand that begins with this input as float32; null if it is not of bytes with one scale.
@@ -308,12 +403,12 @@ class QuantizedOpDecomposer : public ExprMutator {
   const Expr* QLinearGlobalAveragePool(const PackedNode& node) {
     const Expr* x = Dequantized(node, 0);
     if (!x || TensorTypeOf(x)->ndim != 4) return nullptr;
-    const std::vector<int64_t> axes =
-        node.Int("channels_last", 0) != 0 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3};
+    const Axes axes = node.Int("channels_last", 0) != 0 ? Axes{1, 2} : Axes{2, 3};
     const Expr* mean = op::Mean(calls(), products().Cast(x, DataType::Float(64)), {.axis = axes, .keepdims = true});
     return Quantized(node, products().Cast(mean, kReal), 3, TensorTypeOf(node.In(0))->dtype);
   }
 
+  const BuiltDefinitions definitions_;
   const int64_t steps_;
 };
 

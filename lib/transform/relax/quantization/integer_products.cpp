@@ -12,6 +12,8 @@
 #include "iropt/infer/ops/nn.h"
 #include "iropt/infer/ops/reduction.h"
 #include "iropt/infer/ops/unary.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/runtime/value.h"
 #include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
@@ -37,6 +39,44 @@ std::optional<int64_t> DimOf(const Expr* tensor, int axis) {
   return size ? std::optional(*size) : std::nullopt;
 }
 
+// The bytes of a constant with the other sign: a number that differs by kOffset has another first bit.
+const Expr* TurnSigns(const NDArray& bytes, Workspace& workspace) {
+  constexpr unsigned kFirstBit = 128;
+  const DataType dtype = bytes.dtype().is_int() ? DataType::UInt(8) : DataType::Int(8);
+  const auto turned = NDArray::Make(dtype, bytes.shape());
+  const std::span from(bytes.data(), bytes.num_bytes());
+  std::ranges::transform(from, turned->mutable_data(), [](std::byte byte) { return byte ^ std::byte{kFirstBit}; });
+  return MakeConstant(turned, workspace);
+}
+
+// Sums of a constant of int8 over axes, of which 1 remains. Without the tensor of int32 that operators would make of
+// it.
+const Expr* SumConstant(const NDArray& tensor, const Axes& axes, Workspace& workspace) {
+  const std::span<const int64_t> shape = tensor.shape();
+  std::vector<int64_t> dims(shape.begin(), shape.end());
+  for (const int64_t axis : axes) dims[static_cast<size_t>(axis)] = 1;
+  const auto sums = NDArray::Make(kSum, dims);
+  const std::span<int32_t> to = sums->MutableAs<int32_t>();
+  std::vector<int64_t> steps(shape.size());
+  int64_t step = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    steps[i] = dims[i] == 1 ? 0 : step;
+    step *= dims[i];
+  }
+  std::vector<int64_t> index(shape.size());
+  int64_t at = 0;
+  for (const int8_t number : tensor.As<int8_t>()) {
+    to[static_cast<size_t>(at)] += number;
+    for (size_t i = shape.size(); i-- > 0;) {
+      at += steps[i];
+      if (++index[i] < shape[i]) break;
+      at -= steps[i] * index[i];
+      index[i] = 0;
+    }
+  }
+  return MakeConstant(sums, workspace);
+}
+
 bool IsVector(const Expr* zero) {
   const TensorType& type = *TensorTypeOf(zero);
   return type.ndim == 1 && DimOf(zero, 0) != 1;
@@ -57,8 +97,10 @@ ZeroedTensor IntegerProducts::WithSign(const ZeroedTensor& x, bool has_sign) {
   const double offset = has_now == has_sign ? 0 : has_sign ? -kOffset : kOffset;
   ZeroedTensor result = x;
   if (offset != 0) {
-    const Expr* moved = op::Add(calls_, Cast(x.values, kSum), Scalar(offset));
-    result.values = Cast(moved, has_sign ? DataType::Int(8) : DataType::UInt(8));
+    const auto* constant = As<Constant>(x.values);
+    const Expr* moved = constant ? nullptr : op::Add(calls_, Cast(x.values, kSum), Scalar(offset));
+    result.values = constant ? TurnSigns(*constant->data, workspace_)
+                             : Cast(moved, has_sign ? DataType::Int(8) : DataType::UInt(8));
   }
   const auto number = x.zero ? UniformNumber(x.zero) : std::optional(0.0);
   if (number) {
@@ -76,6 +118,12 @@ const Expr* IntegerProducts::Pad(const Expr* x, const std::vector<int64_t>& widt
   return op::NnPad(calls_, x, calls_.MakeScalar(value, dtype), {.pad_width = widths, .pad_mode = "constant"});
 }
 
+const Expr* IntegerProducts::Sum(const Expr* x, const std::vector<int64_t>& axes) {
+  const auto* constant = As<Constant>(x);
+  if (constant && constant->data->dtype() == DataType::Int(8)) return SumConstant(*constant->data, axes, workspace_);
+  return op::Sum(calls_, Cast(x, kSum), {.axis = axes, .keepdims = true});
+}
+
 const Expr* IntegerProducts::Product(const ZeroedTensor& given_a, const ZeroedTensor& given_b) {
   ZeroedTensor a = WithSign(given_a, false), b = WithSign(given_b, true);
   const TensorType &left = *TensorTypeOf(a.values), &right = *TensorTypeOf(b.values);
@@ -85,11 +133,11 @@ const Expr* IntegerProducts::Product(const ZeroedTensor& given_a, const ZeroedTe
   if (a.zero && IsVector(a.zero)) a.zero = op::ExpandDims(calls_, a.zero, {.axis = Axes{1}});
   const Expr* columns = nullptr;
   if (a.zero) {
-    columns = op::Sum(calls_, Cast(b.values, kSum), {.axis = Axes{-2}, .keepdims = true});
+    columns = Sum(b.values, {right.ndim - 2});
     if (b.zero)
       columns = op::Subtract(calls_, columns, op::Multiply(calls_, b.zero, Scalar(static_cast<double>(*length))));
   }
-  const Expr* rows = b.zero ? op::Sum(calls_, Cast(a.values, kSum), {.axis = Axes{-1}, .keepdims = true}) : nullptr;
+  const Expr* rows = b.zero ? Sum(a.values, {left.ndim - 1}) : nullptr;
   if (length && *length % steps_ != 0) {
     const int64_t rest = steps_ - *length % steps_;
     std::vector<int64_t> of_a(static_cast<size_t>(2 * left.ndim)), of_b(static_cast<size_t>(2 * right.ndim));
@@ -107,17 +155,14 @@ const Expr* IntegerProducts::Product(const ZeroedTensor& given_a, const ZeroedTe
 // What each place of each filter adds up of its weights, as far as its window is in the image: [1, O, H, W], or
 // [1, O, 1, 1] without padding.
 const Expr* IntegerProducts::WindowSums(const Expr* x, const Expr* w, const ConvShape& shape) {
-  const Expr* wide = Cast(w, kSum);
-  if (std::ranges::all_of(shape.pads, [](int64_t pad) { return pad == 0; })) {
-    const Expr* sums = op::Sum(calls_, wide, {.axis = Axes{1, 2, 3}});
-    return op::ExpandDims(calls_, sums, {.axis = Axes{0, 2, 3}});
-  }
+  if (std::ranges::all_of(shape.pads, [](int64_t pad) { return pad == 0; }))
+    return op::PermuteDims(calls_, Sum(w, {1, 2, 3}), {.axes = Axes{1, 0, 2, 3}});
   const auto height = DimOf(x, 2), width = DimOf(x, 3);
   if (!height || !width) return nullptr;
   const std::vector<double> ones(static_cast<size_t>(*height * *width), 1);
   const int64_t image[] = {1, 1, *height, *width};
   return op::NnConv2d(
-      calls_, MakeTensor(ones, image, kSum, workspace_), op::Sum(calls_, wide, {.axis = Axes{1}, .keepdims = true}),
+      calls_, MakeTensor(ones, image, kSum, workspace_), Sum(w, {1}),
       {.strides = shape.strides, .padding = shape.pads, .dilation = shape.dilations, .groups = 1, .out_dtype = kSum});
 }
 

@@ -42,6 +42,8 @@ class IntegerProducts {
  private:
   // The same numbers in the other dtype of 8 bits, with another zero point in int32 (null: 0).
   ZeroedTensor WithSign(const ZeroedTensor& x, bool has_sign);
+  // Over the axes, which stay with length 1, in int32.
+  const Expr* Sum(const Expr* x, const std::vector<int64_t>& axes);
   const Expr* Pad(const Expr* x, const std::vector<int64_t>& widths, double value);
   const Expr* WindowSums(const Expr* x, const Expr* w, const ConvShape& shape);
   const Expr* Scalar(double value) { return calls_.MakeScalar(value, DataType::Int(32)); }

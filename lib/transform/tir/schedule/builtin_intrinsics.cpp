@@ -110,8 +110,9 @@ constexpr std::array kPackedDots = {
     PackedDot{"dot_4x4_pairs_packed", 4, R"(
         A_u8x4: T.uint8x4 = A[0:4]
         A_i32: T.int32x4 = T.Broadcast(T.reinterpret("int32", A_u8x4), 4)
-        A_even: T.int16x8 = T.reinterpret("int16x8", T.bitwise_and(A_i32, T.Broadcast(16711935, 4)))
-        A_odd: T.int16x8 = T.reinterpret("int16x8", T.bitwise_and(T.shift_right(A_i32, T.Broadcast(8, 4)), T.Broadcast(16711935, 4)))
+        A_u16: T.uint16x8 = T.reinterpret("uint16x8", A_i32)
+        A_even: T.int16x8 = T.reinterpret("int16x8", T.bitwise_and(A_u16, T.Broadcast(T.uint16(255), 8)))
+        A_odd: T.int16x8 = T.reinterpret("int16x8", T.shift_right(A_u16, T.Broadcast(T.uint16(8), 8)))
         B_i16: T.int16x8 = T.reinterpret("int16x8", B[0:16])
         B_even: T.int16x8 = T.shift_right(T.shift_left(B_i16, T.Broadcast(T.int16(8), 8)), T.Broadcast(T.int16(8), 8))
         B_odd: T.int16x8 = T.shift_right(B_i16, T.Broadcast(T.int16(8), 8))
@@ -122,8 +123,9 @@ constexpr std::array kPackedDots = {
     PackedDot{"dot_8x4_pairs_packed", 8, R"(
         A_u8x4: T.uint8x4 = A[0:4]
         A_i32: T.int32x8 = T.Broadcast(T.reinterpret("int32", A_u8x4), 8)
-        A_even: T.int16x16 = T.reinterpret("int16x16", T.bitwise_and(A_i32, T.Broadcast(16711935, 8)))
-        A_odd: T.int16x16 = T.reinterpret("int16x16", T.bitwise_and(T.shift_right(A_i32, T.Broadcast(8, 8)), T.Broadcast(16711935, 8)))
+        A_u16: T.uint16x16 = T.reinterpret("uint16x16", A_i32)
+        A_even: T.int16x16 = T.reinterpret("int16x16", T.bitwise_and(A_u16, T.Broadcast(T.uint16(255), 16)))
+        A_odd: T.int16x16 = T.reinterpret("int16x16", T.shift_right(A_u16, T.Broadcast(T.uint16(8), 16)))
         B_i16: T.int16x16 = T.reinterpret("int16x16", B[0:32])
         B_even: T.int16x16 = T.shift_right(T.shift_left(B_i16, T.Broadcast(T.int16(8), 16)), T.Broadcast(T.int16(8), 16))
         B_odd: T.int16x16 = T.shift_right(B_i16, T.Broadcast(T.int16(8), 16))
@@ -134,8 +136,9 @@ constexpr std::array kPackedDots = {
     PackedDot{"dot_16x4_pairs_packed", 16, R"(
         A_u8x4: T.uint8x4 = A[0:4]
         A_i32: T.int32x16 = T.Broadcast(T.reinterpret("int32", A_u8x4), 16)
-        A_even: T.int16x32 = T.reinterpret("int16x32", T.bitwise_and(A_i32, T.Broadcast(16711935, 16)))
-        A_odd: T.int16x32 = T.reinterpret("int16x32", T.bitwise_and(T.shift_right(A_i32, T.Broadcast(8, 16)), T.Broadcast(16711935, 16)))
+        A_u16: T.uint16x32 = T.reinterpret("uint16x32", A_i32)
+        A_even: T.int16x32 = T.reinterpret("int16x32", T.bitwise_and(A_u16, T.Broadcast(T.uint16(255), 32)))
+        A_odd: T.int16x32 = T.reinterpret("int16x32", T.shift_right(A_u16, T.Broadcast(T.uint16(8), 32)))
         B_i16: T.int16x32 = T.reinterpret("int16x32", B[0:64])
         B_even: T.int16x32 = T.shift_right(T.shift_left(B_i16, T.Broadcast(T.int16(8), 32)), T.Broadcast(T.int16(8), 32))
         B_odd: T.int16x32 = T.shift_right(B_i16, T.Broadcast(T.int16(8), 32))
