@@ -37,11 +37,11 @@ class Graph:
         self.initializers.append(tensor)
         return tensor.name
 
-    def save(self, path, inputs, outputs):
+    def save(self, path, inputs, outputs, opsets=None):
         values = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
         results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
         graph = helper.make_graph(self.nodes, "bench", values, results, self.initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        model = helper.make_model(graph, opset_imports=opsets or [helper.make_opsetid("", 17)], ir_version=8)
         with open(path, "wb") as f:
             f.write(model.SerializeToString())
         if self.weights is not None:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Times calls of transformers as compiled loops, compared with onnxruntime.
+"""Times calls of transformers and of quantized models as compiled loops, compared with onnxruntime.
 
     run_transformers.py [--ir-run build/bin/ir-run] [--node-modules DIR] [--threads 1,2] [--repeat 20] [--rounds 3] [--level 3]
                         [--models A,B] [--small] [--kernels] [--cpu]
 
-Makes the models of transformers.py, with random weights. Runs `ir-run -O3 -loops=compile` and, with DIR, the folder of the
+Makes the models of transformers.py, with random weights, and quantized ones: BERT with dynamic ranges (-precision=int8-dynamic), and
+MobileNetV2 (mobilenet.py) in floats, by QuantizeStatic (mobilenet_qdq), and of QLinearConv and others (mobilenet_bytes). Runs `ir-run -O3 -loops=compile` and, with DIR, the folder of the
 package onnxruntime-node, that at its level `all`, by turns, and compares their results. Printed are the least times of a call
 in milliseconds, and what passes and compilation take without a cache. With --kernels, the times of kernels in the fastest call,
 in one thread, and what share they reach of the most that a loop of multiply-adds does and a copy. --small is quick.
@@ -22,9 +23,11 @@ import tempfile
 
 import with_onnx  # noqa: F401
 import numpy as np
+import onnx
 
+from mobilenet import BLOCKS, SMALL_BLOCKS, Bytes, Floats, mobilenet
 from models import HERE, run
-from transformers import MODELS
+from transformers import MODELS as TRANSFORMERS
 
 ONNXRUNTIME = """
 const ort = require("onnxruntime-node");
@@ -89,6 +92,31 @@ int main(int argc, char** argv) {
 """
 
 
+NET = {"blocks": BLOCKS, "pixels": 224}, {"blocks": SMALL_BLOCKS, "pixels": 64}
+
+
+def quantize(path, ir_opt):
+    """By two images."""
+    folder = os.path.dirname(path)
+    samples = [os.path.join(folder, f"sample{i}.npz") for i in range(2)]
+    sizes = [dim.dim_value for dim in onnx.load(path).graph.input[0].type.tensor_type.shape.dim]
+    for i, sample in enumerate(samples):
+        np.savez(sample, image=np.random.default_rng(i).standard_normal(sizes, dtype=np.float32))
+    names = ", ".join(f'"{sample}"' for sample in samples)
+    run([ir_opt, f"-passes=QuantizeStatic<inputs=[{names}]; max_error=0>", path, "-o", path])
+
+
+# What makes the model smaller, and the greatest error of its results compared with onnxruntime's: a number that is rounded to another
+# integer changes all that follows.
+QUANTIZED = {
+    "bert_int8": ((*TRANSFORMERS["bert"],), lambda path, ir_opt: run([ir_opt, "-precision=int8-dynamic", path, "-o", path]), 0.3),
+    "mobilenet_qdq": ((lambda path, **sizes: mobilenet(path, Floats, **sizes), *NET, {}), quantize, 0.1),
+    "mobilenet_bytes": ((lambda path, **sizes: mobilenet(path, Bytes, **sizes), *NET, {}), None, 0),
+}
+MODELS = {**TRANSFORMERS, "mobilenet": (lambda path, **sizes: mobilenet(path, Floats, **sizes), *NET, {}),
+          **{name: row[0] for name, row in QUANTIZED.items()}}
+
+
 def vector_feature():
     with open("/proc/cpuinfo", encoding="ascii") as info:
         return "avx512f" if " avx512f " in info.read() else "avx2"
@@ -110,7 +138,7 @@ def work_of_kernels(text):
     work = {}
     for part in text.split("    def ")[1:]:
         name, signature = part[: part.index("(")], part[: part.index("\n")]
-        size_of = {"float32": 4, "int64": 8, "int32": 4, "float16": 2, "bool": 1}
+        size_of = {"float32": 4, "int64": 8, "int32": 4, "float16": 2, "bool": 1, "uint8": 1, "int8": 1}
         buffers = re.findall(r'T\.Buffer\(\((.*?)\), "(\w+)"\)', signature)
         total = sum(math.prod(map(int, re.findall(r"\b(\d+)\b", dims.replace("int64", "")))) * size_of.get(dtype, 4)
                     for dims, dtype in buffers)
@@ -131,6 +159,10 @@ class Model:
         self.options, self.folder = options, folder
         self.path = os.path.join(folder, f"{name}.onnx")
         write(self.path, **(small if options.small else full))
+        _, make_small, error = QUANTIZED.get(name, (None, None, 0))
+        if make_small:
+            make_small(self.path, options.ir_opt)
+        self.tolerance = [f"-atol={error}"] if error else []
         sizes = [f"-sym={symbol}={size}" for symbol, size in sizes.items()]
         self.flags = [options.ir_run, "-random-inputs", *sizes, f"-O{options.level}", "-loops=compile",
                       f"-cache-dir={os.path.join(folder, 'cache')}"]
@@ -174,7 +206,7 @@ class Model:
                    for i, shape in enumerate(found["shapes"])]
         expected = os.path.join(self.folder, "expected.npz")
         np.savez(expected, **{f"out{i}": result for i, result in enumerate(results)})
-        self.run([f"-check={expected}", "-require-comparison"], processors)
+        self.run([f"-check={expected}", "-require-comparison", *self.tolerance], processors)
         return found["cpu" if self.options.cpu else "time"]
 
 

@@ -119,8 +119,9 @@ class OnnxTest(unittest.TestCase):
 
     def test_transformers(self):
         out = run("run_transformers.py", "--ir-opt", IR_OPT, "--ir-run", os.path.join(os.path.dirname(IR_OPT), "ir-run"), "--small",
-                  "--models", "bert", "--repeat", "1", "--rounds", "1")
-        self.assertRegex(out, r"\| bert \| 1 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|\n")
+                  "--models", "bert,bert_int8,mobilenet_qdq,mobilenet_bytes", "--repeat", "1", "--rounds", "1")
+        for name in ("bert", "bert_int8", "mobilenet_qdq", "mobilenet_bytes"):
+            self.assertRegex(out, rf"\| {name} \| 1 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|\n")
 
     def test_peers(self):
         out = run("onnx_peers.py", "--ir-opt", IR_OPT, "--repeat", "1", "--only", "mobile,encoder")
