@@ -224,6 +224,7 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, co
   const RandomOptions& random = trial.recipe.random;
   const bool only_finite = mode.only_finite || !kinds_.non_finite;
   if (only_finite && random.values == InputValues::kNonFinite) return !after.failure;
+  if (only_finite && after.failure && !IsFinite(trial.outcome)) return false;
   if (after.failure && (mode.restricts_inputs || after.failure->code == ErrorCode::Budget)) {
     result.not_compared = fmt::format("after the pass it fails {}: {}", inputs, after.failure->message);
     return false;

@@ -127,7 +127,8 @@ std::string TextOf(const PrimExpr* e) {
 void ForEachOperand(const PrimExpr* expr, FunctionRef<void(const PrimExpr*)> f) { OperandVisitor(f).Of(expr); }
 
 void ForEachOperand(const PrimExpr* expr, bool guarded, FunctionRef<void(const PrimExpr*, bool)> f) {
-  const bool chooses = Is<tir::And>(expr) || Is<tir::Or>(expr) || CallOf(expr, op::kTirIfThenElse);
+  const bool chooses =
+      Is<tir::And>(expr) || Is<tir::Or>(expr) || Is<tir::Select>(expr) || CallOf(expr, op::kTirIfThenElse);
   bool is_first = true;
   ForEachOperand(expr, [&](const PrimExpr* operand) {
     f(operand, guarded || (chooses && !is_first));
@@ -135,7 +136,9 @@ void ForEachOperand(const PrimExpr* expr, bool guarded, FunctionRef<void(const P
   });
 }
 
-bool DividesByUnknown(const PrimExpr* expr) {
+bool MayBeUndefined(const PrimExpr* expr) {
+  if (const auto* cast = As<tir::Cast>(expr))
+    return cast->value->dtype.is_floating() && cast->dtype.is_integer() && !cast->dtype.is_bool();
   if (expr->kind < NodeKind::kDiv || expr->kind > NodeKind::kFloorMod || !expr->dtype.is_integer()) return false;
   const int64_t* divisor = arith::AsInt(static_cast<const tir::BinaryExpr*>(expr)->b);
   return !divisor || *divisor == 0;
@@ -179,7 +182,7 @@ const ComputationFacts::Facts& ComputationFacts::Of(const PrimExpr* e) {
       facts.can_fail = facts.can_fail || part.can_fail;
       add(part.hash);
     });
-    facts.can_fail = facts.can_fail || DividesByUnknown(e);
+    facts.can_fail = facts.can_fail || MayBeUndefined(e);
     facts.eligible = facts.movable && !IsLeaf(e) && !Is<tir::Ramp>(e) && !Is<tir::Broadcast>(e);
     return facts_.try_emplace(e, facts).first;
   });

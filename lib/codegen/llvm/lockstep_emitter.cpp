@@ -268,6 +268,7 @@ void LockstepEmitter::EmitNode(const tir::Stmt* stmt) {
 }
 
 void LockstepEmitter::EmitFor(const tir::For& loop) {
+  if (loop.step) return frame_.state().Unsupported("loops with a step of threads in lockstep are not supported");
   if (inits_.MayBeEmpty(loop)) ForEachThread([&] { inits_.EmitIfEmpty(loop); });
   const std::string_view tag = loop.thread_binding ? loop.thread_binding->thread_tag : std::string_view();
   const bool is_constant = Is<tir::IntImm>(loop.min) && Is<tir::IntImm>(loop.extent);

@@ -67,6 +67,21 @@ void LoopEmitter::EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<vo
   frame_.Loop(extent, hint, iteration, kind);
 }
 
+void LoopEmitter::EmitSerial(const tir::For& loop, FunctionRef<void()> body, LoopKind kind) {
+  const LoopRange range = RangeOf(loop.loop_var, loop.min, loop.extent);
+  if (!loop.step) return EmitLoop(range, HintOf(loop), body, kind);
+  llvm::IRBuilder<>& b = frame_.b();
+  llvm::Value* step = exprs_.EmitInt(loop.step);
+  frame_.FailIf(b.CreateICmpSLE(step, frame_.Int64(0)), "the step of a loop is {}, not positive", step);
+  llvm::Value* count = b.CreateSDiv(b.CreateAdd(range.extent, b.CreateSub(step, frame_.Int64(1))), step);
+  const auto iteration = [&](llvm::Value* i) {
+    const IndexRanges::Assumption assumption(exprs_.ranges(), IndexRanges::LoopExtent{range.extent_expr});
+    BindLoopVar(range, b.CreateMul(i, step));
+    body();
+  };
+  frame_.Loop(count, HintOf(loop), iteration, kind);
+}
+
 // Returns whether all values of the variable are in the range of its dtype.
 bool LoopEmitter::FitsVariable(const LoopRange& range) {
   const IntRange min = range.min_expr ? exprs_.ranges().Of(range.min_expr) : IntRange{0, 0};

@@ -23,6 +23,8 @@ class LoopEmitter {
   // `min` is null for 0.
   LoopRange RangeOf(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent);
   void EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body, LoopKind kind = LoopKind::kOther);
+  // Emits a loop whose iterations follow one another, also one with a step, which must be positive.
+  void EmitSerial(const tir::For& loop, FunctionRef<void()> body, LoopKind kind = LoopKind::kOther);
   // The value of the variable in the iteration with the number `i`.
   void BindLoopVar(const LoopRange& range, llvm::Value* i);
 

@@ -5,6 +5,10 @@
 namespace iropt::codegen {
 
 void StmtEmitter::EmitFor(const tir::For& loop) {
+  if (loop.step && loop.thread_binding) return frame_.state().Unsupported("threads with a step are not supported");
+  if (loop.step)
+    return loops_.EmitSerial(
+        loop, [&] { Emit(loop.body); }, LoopKind::kOfProgram);
   const LoopRange range = loops_.RangeOf(loop.loop_var, loop.min, loop.extent);
   if (loop.thread_binding) {
     if (inits_.MayBeEmpty(loop)) inits_.EmitIfEmpty(loop);

@@ -127,8 +127,7 @@ void ReductionInit::ForFirstIterations(const tir::ReductionNest& nest, size_t de
   if (depth == nest.loops.size()) return body();
   const tir::For& loop = *nest.loops[depth];
   const auto inner = [&] { ForFirstIterations(nest, depth + 1, body); };
-  if (!nest.IsReduction(loop))
-    return loops_.EmitLoop(loops_.RangeOf(loop.loop_var, loop.min, loop.extent), HintOf(loop), inner);
+  if (!nest.IsReduction(loop)) return loops_.EmitSerial(loop, inner);
   BindValue(loop.loop_var, loop.min, exprs_);
   inner();
 }

@@ -30,7 +30,7 @@ class ComputationFacts {
   bool IsEligible(const PrimExpr* e) { return Of(e).eligible; }
   // Returns whether an expression that contains this one may be eligible.
   bool IsMovable(const PrimExpr* e) { return Of(e).movable; }
-  // Returns whether it divides integers by what may be 0: then it is done only where it was done before.
+  // Returns whether it contains what may be undefined: then it is done only where it was done before.
   bool CanFail(const PrimExpr* e) { return Of(e).can_fail; }
   bool has_equivalent() const { return analyzer_ != nullptr; }
   // The number of nodes.
@@ -159,7 +159,8 @@ class RepeatedParts {
 void ForEachOperand(const PrimExpr* expr, FunctionRef<void(const PrimExpr*)> f);
 // Tells of each operand whether it is computed only if conditions say so: of all if the expression is.
 void ForEachOperand(const PrimExpr* expr, bool guarded, FunctionRef<void(const PrimExpr*, bool)> f);
-// Returns whether it divides integers by something else than a constant that is not 0.
-bool DividesByUnknown(const PrimExpr* expr);
+// Returns whether it is not defined for all operands: it divides integers by something else than a constant that is not
+// 0, or converts floats to integers.
+bool MayBeUndefined(const PrimExpr* expr);
 
 }  // namespace iropt

@@ -6,8 +6,8 @@
 // tir.CommonSubexprElimTIR is the one of older versions, which binds other expressions in other places. Here an
 // expression counts if it computes something, does not load or call, and is not a condition. It is bound before the
 // first statement with it that is in the innermost scope around all of them: a loop, a branch, an attribute or a block.
-// The shapes of parameters and the regions of blocks stay, and so do divisions by what may be 0 where a condition may
-// guard the first one. O(n log n) in the number of nodes.
+// The shapes of parameters and the regions of blocks stay, and so do divisions by what may be 0, and conversions of
+// floats to integers, where a condition may guard the first one. O(n log n) in the number of nodes.
 //
 // Source: the pass of this name of TVM 0.26.
 #include <fmt/format.h>

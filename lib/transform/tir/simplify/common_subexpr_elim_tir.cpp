@@ -7,7 +7,8 @@
 //
 // A computation is an expression without loads and calls. It is bound around the outermost statement that does it twice
 // in any case, inside the loops and bindings of its variables; of a loop or a branch, what two of its parts do is done
-// in any case. Divisions by what may be 0 stay where a condition, a jump or an assertion may guard them. Big
+// in any case. Divisions by what may be 0, and conversions of floats to integers, stay where a condition, a jump or
+// an assertion may guard them. Big
 // computations come first, their parts after them. With identify_equiv_terms, expressions that simplify to the same one
 // are the same computation. Variables that are not parameters, loop variables or bound (axes of blocks, symbolic
 // shapes) are not known, and computations with them stay.

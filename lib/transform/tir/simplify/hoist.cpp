@@ -173,7 +173,7 @@ class HoistFinder : public tir::StmtExprVisitor {
     bool can_fail = false;
     tir::PostOrderVisit(expr, [&](const Node* node) {
       const auto* part = As<PrimExpr>(node);
-      can_fail = can_fail || (part && DividesByUnknown(part));
+      can_fail = can_fail || (part && MayBeUndefined(part));
     });
     return !can_fail && arith::IsPure(expr);
   }
@@ -200,7 +200,7 @@ class HoistFinder : public tir::StmtExprVisitor {
               .all_move = AllMove(uses.bindings)};
     }
     if (const ConditionFacts* known = facts_.Find(condition)) return *known;
-    ConditionFacts facts{.can_move = !DividesByUnknown(condition)};
+    ConditionFacts facts{.can_move = !MayBeUndefined(condition)};
     for (const PrimExpr* part : parts) {
       const ConditionFacts other = WithStack([&] { return FactsOf(part); });
       facts.depth = std::max(facts.depth, other.depth);

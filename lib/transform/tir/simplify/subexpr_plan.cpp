@@ -136,7 +136,7 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     Record(expr, {expr->value});
   }
   void VisitSelect(const tir::Select* expr) override {
-    StmtExprVisitor::VisitSelect(expr);
+    VisitOperands(expr);
     Record(expr, {expr->condition, expr->true_value, expr->false_value});
   }
   void VisitRamp(const tir::Ramp* expr) override {
@@ -235,7 +235,7 @@ class SubexprPlanner : public tir::StmtExprVisitor {
       ++entry.count;
       return;
     }
-    Entry entry{expr, 1, 1, scope_, scope_, stmt_, DividesByUnknown(expr), guarded_};
+    Entry entry{expr, 1, 1, scope_, scope_, stmt_, MayBeUndefined(expr), guarded_};
     for (const PrimExpr* operand : operands) {
       const uint64_t part = number_of_[operand];
       const auto* known = entry_of_.Find(part);
