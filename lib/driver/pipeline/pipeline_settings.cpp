@@ -206,7 +206,7 @@ std::shared_ptr<PipelineCursor> PipelineSettings::MakeCursor() const {
   return std::make_shared<PipelineCursor>(built_, context_.opt_level);
 }
 
-void PipelineSettings::LimitConstants(const Module& module, int64_t max_growth, uint64_t nodes) {
+void PipelineSettings::LimitConstants(const Module& module, int64_t max_growth) {
   if (!stated_bytes_) stated_bytes_ = context_.Config(config::relax::max_constant_bytes);
   int64_t limit = *stated_bytes_;
   const int64_t stated_growth = context_.Config(config::relax::max_constant_growth);
@@ -216,6 +216,7 @@ void PipelineSettings::LimitConstants(const Module& module, int64_t max_growth, 
     const auto bytes = static_cast<int64_t>(counts_calls ? FileBytesOf(module) : CostOf(module).constant_bytes);
     if (__builtin_add_overflow(bytes, stated_growth, &limit)) limit = INT64_MAX;
     if (is_default) {
+      const uint64_t nodes = compiler_.file_nodes().read.value_or(0);
       limit = static_cast<int64_t>(MostFileBytes(module, static_cast<size_t>(max_growth), nodes));
       static_cast<void>(context_.SetConfig(config::relax::count_folded_calls.name, true, compiler_.diagnostics()));
     }

@@ -46,8 +46,8 @@ class PipelineSettings {
   // Follows a run of the pipeline in a context that has it.
   std::shared_ptr<PipelineCursor> MakeCursor() const;
   // Limits the bytes of the constants of a module that was read: by how many they may grow, in addition to 1 %; -1: by
-  // any number. `nodes` are those of its file. What the user says takes precedence.
-  void LimitConstants(const Module& module, int64_t max_growth, uint64_t nodes);
+  // any number. What the user says takes precedence.
+  void LimitConstants(const Module& module, int64_t max_growth);
   // Returns the mode of batch norms and dropouts.
   NetworkMode network_mode() const;
   // Where the settings of the context come from.

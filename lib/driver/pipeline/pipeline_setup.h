@@ -38,9 +38,7 @@ class PipelineSetup {
   CompilerInstance& compiler() const { return compiler_; }
   const PipelineSettings& settings() const { return settings_; }
   PassContext& context() { return settings_.context(); }
-  void LimitConstants(const Module& module, int64_t max_growth, uint64_t nodes) {
-    settings_.LimitConstants(module, max_growth, nodes);
-  }
+  void LimitConstants(const Module& module, int64_t max_growth) { settings_.LimitConstants(module, max_growth); }
   // Null if there is nothing to run.
   const Pass* pass() const { return settings_.pass(); }
   // Returns whether passes run, or operators get other formats.

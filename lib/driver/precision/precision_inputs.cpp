@@ -1,9 +1,12 @@
 #include "precision_inputs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <glob.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "driver/run/arguments.h"
 #include "iropt/driver/run_program.h"
@@ -14,7 +17,8 @@ namespace iropt {
 namespace {
 
 constexpr size_t kRandomSamples = 2;
-constexpr int64_t kRandomSize = 8;  // of symbolic dimensions
+// Of symbolic dimensions, the first ones first: of batches and sequences, bands and frames, images and sounds.
+constexpr int64_t kRandomSizes[] = {8, 16, 1, 32, 64, 80, 128, 224, 512, 1024, 4096, 16000};
 
 // The files that a pattern stands for, in the order of their names; the text itself if there is none.
 std::vector<std::string> ExpandPattern(const std::string& pattern) {
@@ -26,6 +30,31 @@ std::vector<std::string> ExpandPattern(const std::string& pattern) {
   ::globfree(&found);
   if (files.empty()) files.push_back(pattern);
   return files;
+}
+
+using Sizes = std::vector<std::string>;  // "n=8"
+
+// All symbols have one size, or one of them has another one than the others; small ones first.
+std::vector<Sizes> SizesToTry(const Entry& entry) {
+  std::vector<std::string_view> names;
+  for (const tir::Var* var : entry.symbols()) {
+    if (std::ranges::find(names, var->name) == names.end()) names.push_back(var->name);
+  }
+  std::vector<Sizes> all;
+  const auto add = [&](int64_t of_others, std::string_view single, int64_t size) {
+    Sizes sizes;
+    for (const std::string_view name : names)
+      sizes.push_back(fmt::format("{}={}", name, name == single ? size : of_others));
+    if (std::ranges::find(all, sizes) == all.end()) all.push_back(std::move(sizes));
+  };
+  for (const int64_t size : std::span(kRandomSizes).first(3)) add(size, "", size);
+  for (const int64_t of_others : {int64_t{1}, kRandomSizes[0]}) {
+    for (const int64_t size : kRandomSizes) {
+      for (const std::string_view name : names) add(of_others, name, size);
+    }
+    for (const int64_t size : kRandomSizes) add(size, "", size);
+  }
+  return all;
 }
 
 }  // namespace
@@ -40,7 +69,7 @@ std::vector<std::string> ExpandPatterns(const std::vector<std::string>& patterns
 }
 
 Result<PrecisionInputs> ReadPrecisionInputs(const Entry& entry, const PrecisionOptions& options,
-                                            CompilerInstance& compiler) {
+                                            CompilerInstance& compiler, TrialRun runs) {
   PrecisionInputs inputs;
   const auto read = [&](const ProgramOptions& run) -> Status {
     ArgumentReader reader(entry, run, compiler);
@@ -56,13 +85,28 @@ Result<PrecisionInputs> ReadPrecisionInputs(const Entry& entry, const PrecisionO
   }
   if (!inputs.samples.empty()) return inputs;
   inputs.is_random = true;
-  compiler.diagnostics().Warning(
+  run.random_inputs = true;
+  run.other_sizes = kRandomSizes[0];
+  Sizes tried;
+  if (!entry.symbols().empty()) {
+    constexpr size_t kMostTrials = 64;
+    const std::vector<Sizes> all = SizesToTry(entry);
+    for (size_t i = 0; i < std::min(all.size(), kMostTrials); ++i) {
+      run.sym = all[i];
+      IROPT_RETURN_IF_ERROR(read(run));
+      const bool fits = runs(inputs.samples.back());
+      inputs.samples.clear();
+      if (fits && i > 0) tried = run.sym;
+      if (fits) break;
+      run.sym.clear();
+    }
+  }
+  DiagnosticBuilder warning = compiler.diagnostics().Warning(
       {}, "random-samples",
       fmt::format("runs on {} random inputs, whose ranges and errors may be unlike those of real ones: -inputs=FILES "
                   "gives others",
                   kRandomSamples));
-  run.random_inputs = true;
-  run.other_sizes = kRandomSize;
+  if (!tried.empty()) warning.Note(fmt::format("the function runs with {}", fmt::join(tried, ", ")));
   for (run.seed = 0; run.seed < kRandomSamples; ++run.seed) IROPT_RETURN_IF_ERROR(read(run));
   return inputs;
 }

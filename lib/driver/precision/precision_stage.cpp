@@ -67,8 +67,13 @@ class Session {
                                       fmt::format("-keep-precision: no operator on float32 is called '{}'", text));
     }
     if (!runs) return {};
-    IROPT_ASSIGN_OR_RETURN(read_, ReadPrecisionInputs(*entry_, options_, compiler_));
     limits_.max_bytes = PhysicalMemoryShare();
+    IROPT_ASSIGN_OR_RETURN(
+        read_, ReadPrecisionInputs(*entry_, options_, compiler_, [this](const auto& args) {
+          DiagnosticBuffer ignored;
+          DiagnosticEngine silent(&ignored);
+          return RunFunction(module_, *entry_->relax(), args, silent, {.limits = limits_, .mode = mode_}).ok();
+        }));
     return {};
   }
 

@@ -244,8 +244,7 @@ class Run {
     Result<Module> read = compiler_.Parse(part);
     if (!read.ok()) return compiler_.Report(read.error(), "file");
     module = *std::move(read);
-    setup_.LimitConstants(*module, part.output ? part.output->max_constant_growth : -1,
-                          compiler_.file_nodes().read.value_or(0));
+    setup_.LimitConstants(*module, part.output ? part.output->max_constant_growth : -1);
     setup_.run().OnRead(subject, *module, read_watch);
     setup_.filter().Observe(*module);
     if (!Verify(*module)) return ExitCode(ErrorCode::IllFormed);

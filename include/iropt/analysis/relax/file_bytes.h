@@ -1,4 +1,4 @@
-// What a module takes in the file of a model.
+// The sizes of modules in the files of models.
 #pragma once
 
 #include <cstddef>
