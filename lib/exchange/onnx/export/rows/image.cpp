@@ -198,11 +198,39 @@ Names ExportRoiAlign(OpExport& op) {
   return {op.Add("RoiAlign", {op.In(0), boxes, images}, std::move(attributes))};
 }
 
+Names ExportRoiPool(OpExport& op) {
+  const auto attrs = op.Attrs<ROIPoolAttrs>();
+  if (attrs.layout() != "NCHW") return op.Lacks("ONNX has it for the layout NCHW");
+  return {op.Add("MaxRoiPool", {op.In(0), op.In(1)},
+                 {IntsAttribute("pooled_shape", attrs.pooled_size().vector()),
+                  FloatAttribute("spatial_scale", attrs.spatial_scale())})};
+}
+
+// Relax has a row for each box of each class, and the number of those that are selected; the others are zeros.
+Names ExportAllClassNonMaxSuppression(OpExport& op) {
+  if (op.Attrs<AllClassNonMaximumSuppressionAttrs>().output_format() != "onnx")
+    return op.Lacks("ONNX has the format onnx");
+  const auto* results = As<TupleType>(op.call().type);
+  const auto* rows = results ? As<TensorType>(results->fields[0]) : nullptr;
+  if (rows == nullptr || !rows->known) return op.Lacks("the shape of its result is not known");
+  const auto option = [&](size_t i, DataType dtype) { return op.Reshape(op.Cast(op.In(i), op.Dtype(i), dtype), {1}); };
+  const std::string_view selected =
+      op.Add("NonMaxSuppression", {op.In(0), op.In(1), option(2, DataType::Int(64)), option(3, DataType::Float(32)),
+                                   option(4, DataType::Float(32))});
+  const std::string_view count = op.Add("Slice", {op.Add("Shape", {selected}), op.Ints({0}), op.Ints({1})});
+  const std::string_view missing = op.Add("Sub", {op.exporter().dims().ScalarTensor(rows->dims[0]), count});
+  const std::string_view pads = op.Add("Concat", {op.Ints({0, 0}), missing, op.Ints({0})}, {IntAttribute("axis", 0)});
+  return {op.Add("Pad", {selected, pads}), count};
+}
+
 constexpr ExportRow kImageExports[] = {
     {op::kImageAffineGrid, "", 20, ExportAffineGrid},  // AffineGrid, Transpose
     {op::kImageGridSample, "", 16, ExportGridSample},  // Transpose, GridSample
-    {op::kImageResize2d, "Resize", 11, ExportResize2d},    {op::kImageResize3d, "Resize", 11, ExportResize3d},
+    {op::kImageResize2d, "Resize", 11, ExportResize2d},
+    {op::kImageResize3d, "Resize", 11, ExportResize3d},
+    {op::kVisionAllClassNonMaxSuppression, "", 13, ExportAllClassNonMaxSuppression},  // NonMaxSuppression, Pad
     {op::kVisionRoiAlign, "RoiAlign", 10, ExportRoiAlign},
+    {op::kVisionRoiPool, "MaxRoiPool", 1, ExportRoiPool},
 };
 
 }  // namespace

@@ -99,6 +99,41 @@ Names TopK(OpExport& op, std::string_view k, int64_t k_number, int64_t axis, boo
   return op.exporter().AddNode("TopK", {op.In(0), k}, attributes, 2);
 }
 
+// The greatest of the smaller half of the elements, and of equal ones the first as many.
+Names ExportMedian(OpExport& op) {
+  const auto attrs = op.Attrs<StatisticalAttrs>();
+  const auto axes = attrs.axis();
+  const TensorType* type = op.TypeOf(0);
+  if (type == nullptr || !type->known || (axes && axes->size() != 1))
+    return op.Lacks("ONNX orders tensors of known shapes, along one axis or all");
+  int64_t length = 1;
+  int64_t axis = axes ? (*axes)[0] : 0;
+  if (axis < 0) axis += type->ndim;
+  for (uint32_t i = 0; i < type->dims.size(); ++i) {
+    if (axes && axis != i) continue;
+    const auto* size = As<tir::IntImm>(type->dims[i]);
+    if (size == nullptr || size->value < 1) return op.Lacks("the number of its elements is not known, or 0");
+    length *= size->value;
+  }
+  const std::string_view data = axes ? op.In(0) : op.Reshape(op.In(0), {-1});
+  const int64_t half = (length + 1) / 2;
+  Names sorted = op.exporter().AddNode("TopK", {data, op.Ints({half})},
+                                       {IntAttribute("axis", axis), IntAttribute("largest", 0)}, 2);
+  Names results;
+  for (const std::string_view part : sorted) {
+    const std::string_view last = op.Add("Gather", {part, op.Ints({half - 1})}, {IntAttribute("axis", axis)});
+    if (axes && attrs.keepdims()) {
+      results.push_back(last);
+    } else if (axes) {
+      results.push_back(op.Squeeze(last, {axis}));
+    } else {
+      results.push_back(op.Reshape(last, std::vector<int64_t>(attrs.keepdims() ? type->dims.size() : 0, 1)));
+    }
+  }
+  if (Is<TensorType>(op.call().type)) results.pop_back();
+  return results;
+}
+
 Names ExportTopk(OpExport& op) {
   const auto attrs = op.Attrs<TopKAttrs>();
   Names results = TopK(op, op.Ints({attrs.k()}), attrs.k(), attrs.axis(), attrs.largest());
@@ -135,8 +170,9 @@ constexpr ExportRow kReductionExports[] = {
     {op::kArgmin, "ArgMin", 1, ExportArgmin},
     {op::kArgsort, "TopK", 1, ExportArgsort},
     {op::kCumsum, "CumSum", 11, ExportCumsum},
-    {op::kMax, "", 1, ExportMax},    // ReduceMax, GlobalMaxPool
-    {op::kMean, "", 1, ExportMean},  // ReduceMean, GlobalAveragePool
+    {op::kMax, "", 1, ExportMax},         // ReduceMax, GlobalMaxPool
+    {op::kMean, "", 1, ExportMean},       // ReduceMean, GlobalAveragePool
+    {op::kMedian, "", 11, ExportMedian},  // TopK, Gather
     {op::kMin, "ReduceMin", 1, ExportMin},
     {op::kProd, "ReduceProd", 1, ExportProd},
     {op::kSort, "TopK", 1, ExportSort},

@@ -1,13 +1,17 @@
 // Operators that choose elements, and rare ones that are a few nodes.
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "exchange/onnx/export/op_rows.h"
 #include "iropt/ir/structural.h"
 #include "iropt/op/ops/broadcast.h"
+#include "iropt/op/ops/create.h"
 #include "iropt/op/ops/device.h"
 #include "iropt/op/ops/gather.h"
+#include "iropt/op/ops/grad.h"
 #include "iropt/op/ops/index.h"
 #include "iropt/op/ops/loss.h"
 #include "iropt/op/ops/repeat.h"
@@ -230,10 +234,41 @@ Names ExportCrossEntropyWithLogits(OpExport& op) {
   return {op.Add("Div", {loss, op.Cast(batch, DataType::Int(64), type->dtype)})};
 }
 
-// A graph of ONNX has no devices.
-Names ExportOnDevice(OpExport& op) {
+// A graph of ONNX has no devices, and no gradients.
+Names ExportOperand(OpExport& op) {
   if (op.TypeOf(0) == nullptr) return op.Lacks("its operand is not a tensor");
   return {op.In(0)};
+}
+
+// As many classes as have sums of probabilities that do not exceed the number, but not all.
+Names ExportMultinomialFromUniform(OpExport& op) {
+  const TensorType* type = op.TypeOf(0);
+  const auto* classes = type && type->known ? As<tir::IntImm>(type->dims[1]) : nullptr;
+  if (classes == nullptr) return op.Lacks("the number of its classes is not known");
+  const std::string_view rows = op.Add("Gather", {op.In(0), op.Squeeze(op.In(2), {1})}, {IntAttribute("axis", 0)});
+  const std::string_view sums = op.Add("CumSum", {rows, op.Scalar(1, DataType::Int(64))});
+  const std::string_view below = op.Add("LessOrEqual", {sums, op.Cast(op.In(1), op.Dtype(1), op.Dtype(0))});
+  const std::string_view count = op.Reduce("ReduceSum", op.Cast(below, DataType::Bool(), DataType::Int(64)), {1}, true);
+  const auto dtype = op.ResultType() ? op.ResultType()->dtype : DataType::Int(64);
+  const double last = static_cast<double>(classes->value - 1);
+  return {op.Cast(op.Add("Min", {count, op.Scalar(last, DataType::Int(64))}), DataType::Int(64), dtype)};
+}
+
+// ONNX's has other factors.
+Names ExportHammingWindow(OpExport& op) {
+  const auto size = op.IntArg(0), periodic = op.IntArg(1);
+  const auto alpha = op.FloatArg(2), beta = op.FloatArg(3);
+  if (!size || !periodic || !alpha || !beta || *size < 1 || *size > (int64_t{1} << 24) ||
+      op.Attrs<InitAttrs>().dtype() != DataType::Float(32))
+    return op.Lacks("its size and factors are not known, or its dtype is not float32");
+  auto window = NDArray::Make(DataType::Float(32), {*size});
+  const double period = static_cast<double>(*size) - (*periodic != 0 ? 0 : 1);
+  const std::span<float> numbers = window->MutableAs<float>();
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const double angle = 2 * std::numbers::pi * static_cast<double>(i) / period;
+    numbers[i] = static_cast<float>(*size == 1 ? 1 : *alpha - *beta * std::cos(angle));
+  }
+  return {op.exporter().context().Initializer(std::shared_ptr<const NDArray>(std::move(window)), "window")};
 }
 
 constexpr ExportRow kSelectionExports[] = {
@@ -241,13 +276,18 @@ constexpr ExportRow kSelectionExports[] = {
     {op::kCollapseSumLike, "ReduceSum", 1, ExportCollapseSumLike},
     {op::kCollapseSumTo, "ReduceSum", 1, ExportCollapseSumTo},
     {op::kCumprod, "CumProd", 26, ExportCumprod},
-    {op::kHintOnDevice, "", 1, ExportOnDevice},  // nothing
+    {op::kGradEndCheckpoint, "", 1, ExportOperand},    // nothing
+    {op::kGradNoGrad, "", 1, ExportOperand},           // nothing
+    {op::kGradStartCheckpoint, "", 1, ExportOperand},  // nothing
+    {op::kHammingWindow, "", 1, ExportHammingWindow},  // a constant
+    {op::kHintOnDevice, "", 1, ExportOperand},         // nothing
     {op::kIndexPut, "ScatterND", 11, ExportIndexPut},
     {op::kIndexTensor, "GatherND", 11, ExportIndexTensor},
     {op::kMeshgrid, "Expand", 8, ExportMeshgrid},
+    {op::kMultinomialFromUniform, "", 13, ExportMultinomialFromUniform},   // CumSum, LessOrEqual, ReduceSum, Min
     {op::kNnCrossEntropyWithLogits, "", 7, ExportCrossEntropyWithLogits},  // Mul, ReduceSum, Neg, Div
     {op::kSliceScatter, "", 11, ExportSliceScatter},                       // Slice, Concat; ScatterND for steps
-    {op::kToVdevice, "", 1, ExportOnDevice},                               // nothing
+    {op::kToVdevice, "", 1, ExportOperand},                                // nothing
     {op::kUnique, "Unique", 11, ExportUnique},
 };
 
