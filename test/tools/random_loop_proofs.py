@@ -15,29 +15,34 @@ import sys
 import tempfile
 
 PAIRS = 40  # by seed
-ROWS, COLUMNS = 4, 6
+AT = re.compile(r"\bA\[([^][,]*), ([^][,]*|T\.min\(.*?, .*?\))\]")  # an element of A
+SIZES = [("4", "6"), ("n", "m"), ("n", "6")]
 KINDS = ["range", "range", "range", "T.vectorized", "T.parallel", "T.unroll"]
 
 
-def loops(rng, names):
+def loops(rng, names, sizes):
     """Headers of loops over the matrix, its indices, and the condition of a tile that is not whole."""
     row, column = names
-    form = rng.randrange(5)
+    rows, columns = sizes
+    form = rng.randrange(6)
     if form == 0:
-        return [f"for {row} in {rng.choice(KINDS)}({ROWS}):", f"for {column} in {rng.choice(KINDS)}({COLUMNS}):"], row, column, None
+        return [f"for {row} in {rng.choice(KINDS)}({rows}):", f"for {column} in {rng.choice(KINDS)}({columns}):"], row, column, None
     if form == 1:
-        return [f"for {column} in range({COLUMNS}):", f"for {row} in {rng.choice(KINDS)}({ROWS}):"], row, column, None
+        return [f"for {column} in range({columns}):", f"for {row} in {rng.choice(KINDS)}({rows}):"], row, column, None
     if form == 2:
-        return [f"for {row} in range({ROWS * COLUMNS}):"], f"{row} // {COLUMNS}", f"{row} % {COLUMNS}", None
+        return [f"for {row} in range({rows} * {columns}):"], f"{row} // {columns}", f"{row} % {columns}", None
     if form == 3:
         tile = rng.choice([2, 3, 4])
         index = f"({column} * {tile} + {column}i)"
-        guard = f"{index} < {COLUMNS}" if COLUMNS % tile else None
-        return [f"for {row} in range({ROWS}):", f"for {column} in range({-(-COLUMNS // tile)}):", f"for {column}i in range({tile}):"], row, index, guard
-    return [f"for {row} in range({ROWS}):", f"for {column} in range({COLUMNS}):"], f"({ROWS - 1} - {row})", column, None
+        guard = f"{index} < {columns}" if columns == "m" or int(columns) % tile else None
+        return [f"for {row} in range({rows}):", f"for {column} in range(({columns} + {tile - 1}) // {tile}):", f"for {column}i in range({tile}):"], row, index, guard
+    if form == 4:  # digits of another order
+        return [f"for {row} in range({rows} * {columns}):"], f"{row} % {rows}", f"{row} // {rows}", None
+    return [f"for {row} in range({rows}):", f"for {column} in range({columns}):"], f"({rows} - 1 - {row})", column, None
 
 
-def element(rng, i, j, buffers):
+def element(rng, i, j, buffers, sizes):
+    rows, columns = sizes
     kind = rng.randrange(7)
     a = f"{rng.choice(buffers)}[{i}, {j}]"
     b = f"{rng.choice(buffers)}[{i}, {j}]"
@@ -46,17 +51,17 @@ def element(rng, i, j, buffers):
     if kind == 1:
         return f"T.max({a}, {b} * {rng.choice('23')})"
     if kind == 2:
-        return f"T.if_then_else({i} < {rng.randrange(1, ROWS)}, {a}, {b})"
+        return f"T.if_then_else({i} < {rng.randrange(1, 4)}, {a}, {b})"
     if kind == 3:
         return f"T.if_then_else({a} > {rng.randrange(3)}, {a}, {b} - {rng.randrange(3)})"
     if kind == 4:
-        return f"A[{ROWS - 1} - {i}, {j}]"
+        return f"A[{rows} - 1 - {i}, {j}]"
     if kind == 5:
-        return f"A[{i}, T.min({j} + {rng.randrange(3)}, {COLUMNS - 1})]"
+        return f"A[{i}, T.min({j} + {rng.randrange(3)}, {columns} - 1)]"
     return f"{a} * {b}"
 
 
-def nest(rng, number, target, buffers, i_and_j, value):
+def nest(target, i_and_j, value):
     headers, i, j, guard = i_and_j
     lines = [f"{'    ' * depth}{header}" for depth, header in enumerate(headers)]
     depth = len(headers)
@@ -66,29 +71,30 @@ def nest(rng, number, target, buffers, i_and_j, value):
     return lines + [f"{'    ' * depth}{target}[{i}, {j}] = {value(i, j)}"]
 
 
-def reduction(rng, number, source, init, order):
+def reduction(number, source, init, order, sizes):
     """Sums or extrema of rows, in the first column of S."""
+    rows, columns = sizes
     r, k = f"r{number}", f"k{number}"
     step = f"S[{r}] + {source}[{r}, {k}]" if init == "0" else f"T.max(S[{r}], {source}[{r}, {k}])"
     if order == 0:
-        lines = [f"for {r} in range({ROWS}):", f"    S[{r}] = {init}", f"    for {k} in range({COLUMNS}):", f"        S[{r}] = {step}"]
+        lines = [f"for {r} in range({rows}):", f"    S[{r}] = {init}", f"    for {k} in range({columns}):", f"        S[{r}] = {step}"]
     elif order == 1:
-        lines = [f"for {k} in range({COLUMNS}):", f"    for {r} in range({ROWS}):", f"        if {k} == 0:", f"            S[{r}] = {init}",
+        lines = [f"for {k} in range({columns}):", f"    for {r} in range({rows}):", f"        if {k} == 0:", f"            S[{r}] = {init}",
                  f"        S[{r}] = {step}"]
     else:
-        lines = [f"for {r} in range({ROWS}):", f"    S[{r}] = {init}", f"for {r}, {k} in T.grid({ROWS}, {COLUMNS}):", f"    S[{r}] = {step}"]
+        lines = [f"for {r} in range({rows}):", f"    S[{r}] = {init}", f"for {r}, {k} in T.grid({rows}, {columns}):", f"    S[{r}] = {step}"]
     return lines
 
 
-def program(rng, shape):
+def program(rng, shape, sizes):
     """A program of the shape, which says what is computed; the loops are any."""
     lines = []
     for number, (target, seed, source, init) in enumerate(shape):
         if source:
-            lines += reduction(rng, number, source, init, rng.randrange(3))
+            lines += reduction(number, source, init, rng.randrange(3), sizes)
         buffers = ["A", "B", "T0"][:2 + (number > 0)]
         names = (f"i{number}", f"j{number}")
-        lines += nest(rng, number, target, buffers, loops(rng, names), lambda i, j: element(random.Random(seed), i, j, buffers) +
+        lines += nest(target, loops(rng, names, sizes), lambda i, j: element(random.Random(seed), i, j, buffers, sizes) +
                       (f" + S[{i}]" if source else ""))
     return lines
 
@@ -114,24 +120,33 @@ def changed(rng, lines):
     return lines
 
 
-def function(number, lines, dtype):
-    body = "\n".join("        " + line for line in lines)
+def function(number, lines, dtype, sizes):
+    """As text. What is read of a buffer by its place in memory goes through a view of one axis."""
+    rows, columns = sizes
+    shape = f"({rows}, {columns})"
     if dtype != "int32":
-        body = re.sub(r"= (-?\d+)$", rf"= T.{dtype}(\1)", body, flags=re.M)
-    buffers = ", ".join(f'{name}: T.Buffer(({ROWS}, {COLUMNS}), "{dtype}")' for name in "ABC")
-    return (f"    @T.prim_func\n    def f{number}({buffers}):\n        T0 = T.alloc_buffer(({ROWS}, {COLUMNS}), \"{dtype}\")\n"
-            f"        S = T.alloc_buffer(({ROWS},), \"{dtype}\")\n{body}\n")
+        lines = [re.sub(r"= (-?\d+)$", rf"= T.{dtype}(\1)", line) for line in lines]
+    text = [f"    @T.prim_func\n    def f{number}({', '.join(f'{name.lower()}: T.handle' for name in 'ABC')}):"]
+    text += [f"{name} = T.int64()" for name in sizes if not name.isdigit()]
+    text += [f'{name} = T.match_buffer({name.lower()}, {shape}, "{dtype}")' for name in "ABC"]
+    text += [f'T0 = T.alloc_buffer({shape}, "{dtype}")', f'S = T.alloc_buffer(({rows},), "{dtype}")']
+    if "A1[" in "".join(lines):
+        text.append(f'A1 = T.Buffer(({rows} * {columns},), "{dtype}", data=A.data)')
+    return "\n        ".join(text + lines) + "\n"
 
 
 def make_pairs(rng):
     pairs = []
     while len(pairs) < PAIRS:
         shape = [(target, rng.random(), rng.choice([None, "A", "B"]), rng.choice(["0", "-1000"])) for target in rng.choice([["C"], ["T0", "C"]])]
-        before, after = program(rng, shape), program(rng, shape)
+        sizes = rng.choice(SIZES)
+        before, after = program(rng, shape, sizes), program(rng, shape, sizes)
+        if rng.randrange(3) == 0:
+            after = [AT.sub(rf"A1[(\1) * {sizes[1]} + \2]", line) for line in after]
         for _ in range(rng.randrange(3)):
             after = changed(rng, after)
         if before != after:
-            pairs.append((before, after))
+            pairs.append((before, after, sizes))
     return pairs
 
 
@@ -146,8 +161,8 @@ def run(args, folder, *flags):
 
 def check(args, folder, pairs, dtype):
     """The pairs that are proved, and those of them that runs refute."""
-    (folder / "before.ir").write_text(module(function(number, pair[0], dtype) for number, pair in enumerate(pairs)))
-    (folder / "after.ir").write_text(module(function(number, pair[1], dtype) for number, pair in enumerate(pairs)))
+    (folder / "before.ir").write_text(module(function(number, pair[0], dtype, pair[2]) for number, pair in enumerate(pairs)))
+    (folder / "after.ir").write_text(module(function(number, pair[1], dtype, pair[2]) for number, pair in enumerate(pairs)))
     (folder / "report.json").unlink(missing_ok=True)
     result = run(args, folder, "-prove=all", f"-prove-report={folder}/report.json")
     if not (folder / "report.json").exists():
@@ -173,7 +188,7 @@ def main():
             total += len(pairs)
             proved, false = check(args, pathlib.Path(name), pairs, rng.choice(["int32", "int32", "float32"]))
             num_proved += len(proved)
-            wrong += [(seed, number, *pairs[number]) for number in false]
+            wrong += [(seed, number, *pairs[number][:2]) for number in false]
     for seed, number, before, after in wrong:
         print(f"proved, but wrong (seed {seed}, f{number}):", *before, "--", *after, sep="\n  ")
     print(f"pairs: {total}, of which -prove proves {num_proved}")

@@ -89,6 +89,26 @@ bool IsNonNegative(const Monomial& monomial, const IndexSpace& indices) {
 
 }  // namespace
 
+IndexSpace::NonEmpty::NonEmpty(IndexSpace& space, const Dims& sizes) : space_(space) {
+  const arith::PrimBuilder& make = space.make_;
+  const PrimExpr* all = nullptr;
+  const auto add = [&](const PrimExpr* size) {
+    const PrimExpr* is_some = make.Binary(NodeKind::kGT, size, space.Int(0));
+    all = all ? make.Binary(NodeKind::kAnd, all, is_some) : is_some;
+  };
+  for (const PrimExpr* size : sizes) {
+    if (arith::AsInt(size)) continue;
+    add(size);
+    // No factor of a product is 0.
+    const Sum product = SumOf(size);
+    for (size_t i = 0; product.size() == 1 && IsNonNegative(product[0], space) && i < product[0].factors.size(); ++i)
+      add(product[0].factors[i]);
+  }
+  if (all == nullptr) return;
+  constraint_.emplace(space.analyzer_, all);
+  space_.simplified_ = {};
+}
+
 bool IndexSpace::AreSamePolynomials(const PrimExpr* a, const PrimExpr* b) {
   return !a->dtype.is_bool() && a->dtype == b->dtype && SumOf(make_.Sub(a, b)).empty();
 }
@@ -128,9 +148,17 @@ bool IndexSpace::IsWithin(const PrimExpr* index, const PrimExpr* size, const Pri
   const arith::IntBound bound = BoundOf(index);
   const int64_t* number = arith::AsInt(size);
   if (bound.min >= 0 && number && bound.max < *number) return true;
-  const auto* remainder = As<tir::BinaryExpr>(index);
-  const bool is_remainder = index->kind == NodeKind::kFloorMod && IsEqual(remainder->b, size);
+  const auto* binary = As<tir::BinaryExpr>(index);
+  const bool is_remainder = index->kind == NodeKind::kFloorMod && IsEqual(binary->b, size);
   if (is_remainder && Decide(make_.Binary(NodeKind::kGT, size, Int(0))) == true) return true;
+  if (index->kind == NodeKind::kFloorDiv && Decide(make_.Binary(NodeKind::kGT, binary->b, Int(0))) == true &&
+      IsWithin(binary->a, Simplify(make_.Mul(size, binary->b)), given))
+    return true;
+  const auto is_below = [&](const PrimExpr* x) { return Follows(make_.Binary(NodeKind::kLT, x, size), given); };
+  const auto is_number = [&](const PrimExpr* x) { return Follows(make_.Binary(NodeKind::kGE, x, Int(0)), given); };
+  if (index->kind == NodeKind::kMin && is_number(binary->a) && is_number(binary->b) &&
+      (is_below(binary->a) || is_below(binary->b)))
+    return true;
   const Sum sum = SumOf(index);
   const bool is_least = bound.min >= 0 || std::ranges::all_of(sum, [&](const Monomial& monomial) {
                           return IsNonNegative(monomial, *this);

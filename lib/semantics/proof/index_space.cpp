@@ -187,19 +187,6 @@ bool IndexSpace::Follows(const PrimExpr* condition, const PrimExpr* given) {
   return analyzer_.CanProve(condition) || Proves(make_.Binary(NodeKind::kOr, make_.Not(given), condition));
 }
 
-IndexSpace::NonEmpty::NonEmpty(IndexSpace& space, const Dims& sizes) : space_(space) {
-  const arith::PrimBuilder& make = space.make_;
-  const PrimExpr* all = nullptr;
-  for (const PrimExpr* size : sizes) {
-    if (arith::AsInt(size)) continue;
-    const PrimExpr* is_some = make.Binary(NodeKind::kGT, size, space.Int(0));
-    all = all ? make.Binary(NodeKind::kAnd, all, is_some) : is_some;
-  }
-  if (all == nullptr) return;
-  constraint_.emplace(space.analyzer_, all);
-  space_.simplified_ = {};
-}
-
 IndexSpace::NonEmpty::~NonEmpty() {
   if (constraint_) space_.simplified_ = {};
 }
