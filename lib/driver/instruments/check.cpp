@@ -18,20 +18,23 @@ namespace {
 
 class SemanticListener : public RunListener {
  public:
-  // `report` is null, or the file for the answers of proofs.
-  explicit SemanticListener(std::shared_ptr<SemanticCheck> check, std::unique_ptr<AtomicFile> report = nullptr)
-      : check_(std::move(check)), report_(std::move(report)) {}
+  // `report` is null, or the file for the answers of proofs, which may be a page.
+  explicit SemanticListener(std::shared_ptr<SemanticCheck> check, std::unique_ptr<AtomicFile> report = nullptr,
+                            bool is_page = false)
+      : check_(std::move(check)), report_(std::move(report)), is_page_(is_page) {}
 
   void BeforePasses(std::string_view /*subject*/, const Module& module) override { check_->Begin(module); }
   Status CheckResult(const Module& module) override { return check_->Finish(module); }
   // Written also if a pass fails.
   Status Write(const RunEnd& end) override {
-    return report_ && end.has_read ? OfFlag("-prove-report", WriteProofs(check_->proofs(), *report_)) : Status();
+    if (!report_ || !end.has_read) return {};
+    return OfFlag("-prove-report", WriteProofs(check_->proofs(), is_page_, *report_));
   }
 
  private:
   std::shared_ptr<SemanticCheck> check_;
   std::unique_ptr<AtomicFile> report_;
+  bool is_page_;
 };
 
 class RaceListener : public RunListener {
@@ -109,6 +112,7 @@ Status MakeCheckSemantics(const CheckedOptions& options, InstrumentSetup& setup)
 
 Status MakeProve(const CheckedOptions& options, InstrumentSetup& setup) {
   constexpr FileKind kProofFile = {"a report of proofs", R"({"proofs":)", {}};
+  constexpr FileKind kProofPage = {"a page of proofs", kProofPageBegin, {}};
   const instrument_options::Prove given(options);
   CompilerInstance& compiler = setup.compiler();
   SemanticCheckOptions check_options;
@@ -120,14 +124,15 @@ Status MakeProve(const CheckedOptions& options, InstrumentSetup& setup) {
                           .reals = *given.floats == instrument_options::Prove::Floats::kReal,
                           .solver_limit = static_cast<uint64_t>(*given.solver_limit)};
   std::unique_ptr<AtomicFile> report;
+  const bool is_page = given.file->ends_with(".html");
   if (!given.file->empty()) {
-    IROPT_ASSIGN_OR_RETURN(report, setup.Open("-prove-report", *given.file, kProofFile));
+    IROPT_ASSIGN_OR_RETURN(report, setup.Open("-prove-report", *given.file, is_page ? kProofPage : kProofFile));
   }
   IROPT_ASSIGN_OR_RETURN(std::shared_ptr<SemanticCheck> check,
                          SemanticCheck::Make(compiler.diagnostics(), compiler.err(), check_options,
                                              setup.pipeline().settings().network_mode()));
   setup.Add(check);
-  setup.Listen(std::make_shared<SemanticListener>(std::move(check), std::move(report)));
+  setup.Listen(std::make_shared<SemanticListener>(std::move(check), std::move(report), is_page));
   return {};
 }
 

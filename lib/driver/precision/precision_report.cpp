@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "driver/html.h"
 #include "iropt/support/file.h"
 
 namespace iropt {
@@ -105,23 +106,6 @@ std::string RenderJson(const PrecisionSummary& summary) {
   return json.dump(1) + '\n';
 }
 
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::string RenderPage(const PrecisionSummary& summary) {
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Precision</title><style>"
@@ -130,7 +114,7 @@ std::string RenderPage(const PrecisionSummary& summary) {
       "#ddd}}.wide{{background:#fdf0e0}}.bar{{display:inline-block;height:9px;background:#3b6ea5}}"
       "</style></head><body><h1>Precision</h1><p>{}</p>\n<table><tr><th>operator</th><th>name</th><th>format</th>"
       "<th>error alone</th><th>range</th><th>constants, bytes</th><th>why it stays</th></tr>\n",
-      Escaped(Headline(summary)));
+      EscapeHtml(Headline(summary)));
   double greatest = 0;
   for (const ChosenOperator& chosen : summary.choice.operators) greatest = std::max(greatest, chosen.error);
   for (const ChosenOperator& chosen : summary.choice.operators) {
@@ -138,9 +122,9 @@ std::string RenderPage(const PrecisionSummary& summary) {
     page += fmt::format(
         "<tr{}><td>{}</td><td>{}</td><td>{}</td><td>{:.1e} <span class=\"bar\" style=\"width:{:.0f}px\"></span></td>"
         "<td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        chosen.lowered ? "" : " class=\"wide\"", Escaped(OperatorName(chosen)), Escaped(chosen.op.name),
-        chosen.lowered ? summary.format.name : "float32", chosen.error, width, Escaped(RangeOf(chosen)),
-        chosen.op.constant_bytes, Escaped(chosen.lowered ? "" : chosen.op.reason));
+        chosen.lowered ? "" : " class=\"wide\"", EscapeHtml(OperatorName(chosen)), EscapeHtml(chosen.op.name),
+        chosen.lowered ? summary.format.name : "float32", chosen.error, width, EscapeHtml(RangeOf(chosen)),
+        chosen.op.constant_bytes, EscapeHtml(chosen.lowered ? "" : chosen.op.reason));
   }
   return page + "</table></body></html>\n";
 }
