@@ -5,6 +5,7 @@
 
 #include <forward_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/relax/builder.h"
+#include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/text/script/vocabulary.h"
 #include "make_node.h"
@@ -183,6 +185,22 @@ py::list OpTable() {
     table.append(row);
   }
   return table;
+}
+
+// The dtype of a call of an intrinsic that is made without one; None if the operands do not tell.
+py::object IntrinsicDType(const std::string& name, const py::list& operands) {
+  const OpInfo* op = FindOp(name);
+  if (op == nullptr || op->intrinsic == nullptr) return py::none();
+  Build build;
+  std::vector<const PrimExpr*> args;
+  for (py::handle operand : operands) {
+    const auto* arg = IsNode(operand) ? As<PrimExpr>(ToNode(operand, build)) : nullptr;
+    if (arg == nullptr) return py::none();
+    args.push_back(arg);
+  }
+  const std::optional<DataType> dtype = ResultDtypeOf(*op->intrinsic, args);
+  if (!dtype) return py::none();
+  return py::str(dtype->is_void() ? "void" : dtype->ToString());
 }
 
 // ---- Building of code
@@ -436,6 +454,7 @@ void AddGraphBuilding(py::module_& m) {
   AddFastFunction<&FixedTensorType, 1>(m, "fixed_tensor_type");
   AddFastFunction<&GetItem, 2>(m, "tuple_get_item");
   m.def("op_table", &OpTable);
+  m.def("intrinsic_dtype", &IntrinsicDType);
   // The names after R., T. and I. that the reader of scripts knows and that are not operators.
   m.def("script_names", [] {
     std::vector<std::string> names;

@@ -1,9 +1,12 @@
 """Scalar expressions that Python makes: what is computed at once, and what is refused."""
+import keyword
+
 import numpy
 import pytest
 
 import iropt
 from iropt import ir, packed, relax, tir
+from iropt._core import native
 from iropt.script import tir as T
 
 
@@ -225,3 +228,23 @@ def test_inverses_of_permutations(mapping, shape):
     for place in numpy.ndindex(*shape):
         there = index_map.map_indices(list(place))
         assert tuple(int(index) for index in inverse.map_indices(there)) == place
+
+
+@pytest.mark.parametrize("dtype", ["int64", "handle"])
+def test_calls_of_intrinsics_have_the_dtype_that_scripts_give_them(dtype):
+    compared = 0
+    for row in native.op_table():
+        name = row["name"].removeprefix("tir.")
+        if row["graph"] or not name.isidentifier() or keyword.iskeyword(name):
+            continue
+        for count in (1, 2, 3):
+            names = "abc"[:count]
+            text = f"@T.prim_func\ndef main({', '.join(f'{var}: T.{dtype}' for var in names)}):\n    T.evaluate(T.{name}({', '.join(names)}))\n"
+            try:
+                written = iropt.from_source(text)["main"].body.value.dtype
+                made = getattr(tir, name)(*(tir.Var(var, dtype) for var in names)).dtype
+            except (iropt.Error, AttributeError, TypeError, ValueError):
+                continue
+            assert made == written, name
+            compared += 1
+    assert compared > 100

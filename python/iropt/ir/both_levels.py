@@ -63,8 +63,7 @@ class Call(metaclass=_BothLevels):
         if not is_intrinsic and not (dtype is not None and isinstance(op, (Op, GlobalVar))):
             return _relax().Call(op, args, attrs, ty_args)
         if dtype is None:
-            args = list(map(tir.convert, args))
-            dtype = args[0].dtype if args else "int32"
+            return getattr(tir, op.name.partition(".")[2])(*args)
         return tir.Call(dtype if isinstance(dtype, str) else "handle" if isinstance(dtype, PointerType) else dtype.dtype, op, args)
 
 

@@ -39,7 +39,8 @@ def __getattr__(name):
         def intrinsic(*args, dtype=None, span=None):
             del span
             args = [convert(arg) for arg in args]
-            return Call(dtype or (args[0].dtype if args else "int32"), op, args)
+            dtype = dtype or native.intrinsic_dtype(op.name, args) or (args[0].dtype if args else "int32")
+            return Call(dtype, op, args)
 
         intrinsic.__name__ = name
         return of_texts(intrinsic)
