@@ -7,7 +7,7 @@ from .ir import register_op_attr  # noqa: F401
 from .ir import transform  # noqa: F401
 from .ir.transform import Pipeline
 from .packed import get_global_func, register_func, register_global_func  # noqa: F401
-from .runtime import cpu, cuda, device, ext_dev, hexagon, metal, opencl, rocm, vulkan, webgpu  # noqa: F401
+from .runtime import cpu, cuda, device, device_from_target, ext_dev, hexagon, metal, opencl, rocm, vulkan, webgpu  # noqa: F401
 from .tir import const, convert  # noqa: F401
 
 __path__: list = []

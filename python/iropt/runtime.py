@@ -73,14 +73,23 @@ cpu, cuda, opencl, vulkan, metal, rocm, webgpu, hexagon, ext_dev = (
     for kind in ("cpu", "cuda", "opencl", "vulkan", "metal", "rocm", "webgpu", "hexagon", "ext_dev"))
 
 
-def device(kind, index=0):
-    """A device by its kind, "cuda", "cuda:1" or a target, and its number."""
+def device(dev_type=None, dev_id=0, *, device_type=None, index=None):
+    """A device by its kind, "cuda", "cuda:1", the number of one or a target, and its number. Newer versions have other keywords."""
+    kind = device_type if dev_type is None else dev_type
+    index = dev_id if index is None else index
     if isinstance(kind, Device):
         return kind
     if isinstance(kind, int):
-        return Device(int(kind), index)
+        return Device(int(kind), index or 0)
     text = str(getattr(kind, "kind", kind))
-    return Device(getattr(getattr(kind, "kind", None), "name", text).split()[0], index)
+    return Device(getattr(getattr(kind, "kind", None), "name", text).split()[0], index or 0)
+
+
+def device_from_target(target, index=None):
+    """The device that code for a target runs on."""
+    from .target import Target
+
+    return device(Target(target).get_target_device_type(), index or 0)
 
 
 class ShapeTuple(tuple):

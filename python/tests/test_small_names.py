@@ -386,3 +386,12 @@ def test_layouts_of_data():
             tir.layout(name)
     with pytest.raises(TypeError):
         tir.layout("NC", dtype="float32")
+
+
+def test_devices_by_keywords_and_targets():
+    from iropt.runtime import device, device_from_target
+
+    assert device("cuda", 1) == device(dev_type="cuda", dev_id=1) == device(device_type="cuda", index=1) == device("cuda:1")
+    assert device("llvm").kind == "cpu" and device("cl").kind == "opencl" and device(2).kind == "cuda" and device("sdaccel").device_type == 6
+    assert device_from_target("llvm") == device("cpu") and device_from_target("cuda", 1) == device("cuda", 1)
+    assert device_from_target({"kind": "vulkan"}).kind == "vulkan"
