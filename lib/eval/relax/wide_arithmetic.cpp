@@ -42,12 +42,40 @@ const Attr* WideAttrs(const Call& call, const OpInfo& op) {
   return given && IsHalf(given->value) ? record->With(field, DTypeAttr::Get(kWide)) : call.attrs;
 }
 
+// Floats as integers: their integer parts modulo 2^bits, 0 for infinities, NaN and what 64 bits do not hold.
+Tensor Wrapped(const Tensor& tensor, DataType dtype) {
+  const std::shared_ptr<NDArray> made = NDArray::Make(dtype, tensor->shape());
+  DispatchElement(tensor->dtype(), [&]<class From>(std::type_identity<From>) {
+    DispatchElement(dtype, [&]<class To>(std::type_identity<To>) {
+      if constexpr (std::is_integral_v<To> && std::is_floating_point_v<MathOf<From>>) {
+        std::ranges::transform(tensor->As<From>(), made->MutableAs<To>().begin(), [](From element) {
+          To exact;
+          if (ConvertElement(element, &exact)) return exact;
+          int64_t whole = 0;
+          return ConvertElement(element, &whole) ? static_cast<To>(whole) : To{0};
+        });
+      }
+    });
+  });
+  return made;
+}
+
+// The conversion of a tensor of floats to integers; null if the call is not one.
+Tensor AsIntegers(const Call& call, const OpInfo& op, std::span<const HostValue> args) {
+  const auto* type = op.id == op::kAstype ? As<TensorType>(call.type) : nullptr;
+  const auto* tensor = type && !args.empty() ? std::get_if<Tensor>(&args[0].state) : nullptr;
+  if (!tensor || !IsElementType((*tensor)->dtype()) || !IsElementType(type->dtype)) return nullptr;
+  const bool converts = (*tensor)->dtype().is_floating() && type->dtype.is_integer() && !type->dtype.is_bool();
+  return converts ? Wrapped(*tensor, type->dtype) : nullptr;
+}
+
 }  // namespace
 
 bool RoundsOnce(const Module& module) { return module.attrs()->Find(attr::kOnnxModel) != nullptr; }
 
 Result<HostValue> ComputeWide(const Call& call, const OpInfo& op, std::span<const HostValue> args,
                               OperatorRunner::Compute compute) {
+  if (Tensor integers = AsIntegers(call, op, args)) return HostValue(std::move(integers));
   bool has_half = false;
   for (const HostValue& arg : args)
     ForEachTensor(arg, [&](const Tensor& tensor) { has_half |= IsHalf(tensor->dtype()); });

@@ -1,4 +1,5 @@
-// Operators on narrow floats, computed in float32: what runtimes of ONNX do.
+// What runtimes of ONNX do where TVM's loops do something else: they compute operators on narrow floats in float32, and
+// convert any float to an integer.
 #pragma once
 
 #include <span>
@@ -9,8 +10,9 @@
 namespace iropt {
 
 // Computes a call with operands of float16 or bfloat16 as runtimes do: in float32, and with its results rounded once.
-// Other calls are computed as they are. The kernels of EvalOp round every step instead, as the loops do that TVM makes
-// of operators: there the sum of 4096 ones is 2048 in float16.
+// Floats become integers modulo 2^bits, and infinities and NaN 0, as in onnxruntime and TVM's reader of ONNX, where the
+// kernels refuse them. Other calls are computed as they are. The kernels of EvalOp round every step instead, as the
+// loops do that TVM makes of operators: there the sum of 4096 ones is 2048 in float16.
 Result<HostValue> ComputeWide(const Call& call, const OpInfo& op, std::span<const HostValue> args,
                               OperatorRunner::Compute compute);
 
