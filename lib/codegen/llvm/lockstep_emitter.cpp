@@ -268,20 +268,21 @@ void LockstepEmitter::EmitNode(const tir::Stmt* stmt) {
 }
 
 void LockstepEmitter::EmitFor(const tir::For& loop) {
-  if (loop.step) return frame_.state().Unsupported("loops with a step of threads in lockstep are not supported");
   if (inits_.MayBeEmpty(loop)) ForEachThread([&] { inits_.EmitIfEmpty(loop); });
   const std::string_view tag = loop.thread_binding ? loop.thread_binding->thread_tag : std::string_view();
-  const bool is_constant = Is<tir::IntImm>(loop.min) && Is<tir::IntImm>(loop.extent);
+  const bool is_constant = Is<tir::IntImm>(loop.min) && Is<tir::IntImm>(loop.extent) && !loop.step;
   if (IsThreadTag(tag) || is_constant || plan_.Synchronizes(&loop)) {
     const LoopRange range{loop.loop_var, EmitUniform(loop.min), EmitUniform(loop.extent), loop.min, loop.extent};
     if (IsThreadTag(tag)) return EmitAxis(range, tag, loop.body);
-    return loops_.EmitLoop(range, LoopHint::kNone, [&] { EmitReleasing(loop.body); });
+    const auto body = [&] { EmitReleasing(loop.body); };
+    if (!loop.step) return loops_.EmitLoop(range, LoopHint::kNone, body);
+    return loops_.EmitSteps(range, EmitUniform(loop.step), LoopHint::kNone, body);
   }
   const OwnInts min = StoreOwn([&] { return exprs_.EmitInt(loop.min); });
   llvm::Value* last = frame_.StackSlot(b().getInt64Ty());
   b().CreateStore(frame_.Int64(0), last);
   const OwnInts extent = StoreOwn([&] {
-    llvm::Value* own = exprs_.EmitInt(loop.extent);
+    llvm::Value* own = loops_.CountSteps(exprs_.EmitInt(loop.extent), StepOf(loop));
     llvm::Value* most = b().CreateLoad(b().getInt64Ty(), last);
     b().CreateStore(b().CreateBinaryIntrinsic(llvm::Intrinsic::smax, most, own), last);
     return own;
@@ -290,7 +291,9 @@ void LockstepEmitter::EmitFor(const tir::For& loop) {
     const size_t before = own_.size();
     own_.push_back({nullptr, [this, i, extent] { return b().CreateICmpSLT(i, extent(nullptr)); }});
     BindForEach([this, i, min, extent, &loop] {
-      loops_.BindLoopVar({loop.loop_var, min(nullptr), extent(nullptr), loop.min, loop.extent}, i);
+      llvm::Value* step = StepOf(loop);
+      llvm::Value* offset = step ? b().CreateMul(i, step) : i;
+      loops_.BindLoopVar({loop.loop_var, min(nullptr), extent(nullptr), loop.min, loop.extent}, offset);
     });
     EmitReleasing(loop.body);
     own_.resize(before);

@@ -34,6 +34,7 @@ class LockstepEmitter {
   bool is_running() const { return !threads_.empty(); }
 
  private:
+  llvm::Value* StepOf(const tir::For& loop) { return loop.step ? exprs_.EmitInt(loop.step) : nullptr; }
   llvm::IRBuilder<>& b() { return frame_.b(); }
   // Returns the value that each thread has stored; with an argument, stores it first.
   using OwnInts = std::function<llvm::Value*(llvm::Value* stored)>;

@@ -70,16 +70,24 @@ void LoopEmitter::EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<vo
 void LoopEmitter::EmitSerial(const tir::For& loop, FunctionRef<void()> body, LoopKind kind) {
   const LoopRange range = RangeOf(loop.loop_var, loop.min, loop.extent);
   if (!loop.step) return EmitLoop(range, HintOf(loop), body, kind);
-  llvm::IRBuilder<>& b = frame_.b();
-  llvm::Value* step = exprs_.EmitInt(loop.step);
-  frame_.FailIf(b.CreateICmpSLE(step, frame_.Int64(0)), "the step of a loop is {}, not positive", step);
-  llvm::Value* count = b.CreateSDiv(b.CreateAdd(range.extent, b.CreateSub(step, frame_.Int64(1))), step);
+  EmitSteps(range, exprs_.EmitInt(loop.step), HintOf(loop), body, kind);
+}
+
+void LoopEmitter::EmitSteps(const LoopRange& range, llvm::Value* step, LoopHint hint, FunctionRef<void()> body,
+                            LoopKind kind) {
   const auto iteration = [&](llvm::Value* i) {
     const IndexRanges::Assumption assumption(exprs_.ranges(), IndexRanges::LoopExtent{range.extent_expr});
-    BindLoopVar(range, b.CreateMul(i, step));
+    BindLoopVar(range, frame_.b().CreateMul(i, step));
     body();
   };
-  frame_.Loop(count, HintOf(loop), iteration, kind);
+  frame_.Loop(CountSteps(range.extent, step), hint, iteration, kind);
+}
+
+llvm::Value* LoopEmitter::CountSteps(llvm::Value* extent, llvm::Value* step) {
+  if (!step) return extent;
+  llvm::IRBuilder<>& b = frame_.b();
+  frame_.FailIf(b.CreateICmpSLE(step, frame_.Int64(0)), "the step of a loop is {}, not positive", step);
+  return b.CreateSDiv(b.CreateAdd(extent, b.CreateSub(step, frame_.Int64(1))), step);
 }
 
 // Returns whether all values of the variable are in the range of its dtype.

@@ -25,6 +25,11 @@ class LoopEmitter {
   void EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body, LoopKind kind = LoopKind::kOther);
   // Emits a loop whose iterations follow one another, also one with a step, which must be positive.
   void EmitSerial(const tir::For& loop, FunctionRef<void()> body, LoopKind kind = LoopKind::kOther);
+  // The same with a step, a value of 64 bits that is checked.
+  void EmitSteps(const LoopRange& range, llvm::Value* step, LoopHint hint, FunctionRef<void()> body,
+                 LoopKind kind = LoopKind::kOther);
+  // The number of iterations; the step, which is checked, may be null.
+  llvm::Value* CountSteps(llvm::Value* extent, llvm::Value* step);
   // The value of the variable in the iteration with the number `i`.
   void BindLoopVar(const LoopRange& range, llvm::Value* i);
 

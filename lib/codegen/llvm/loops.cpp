@@ -1,11 +1,15 @@
 // Loops.
+#include <fmt/format.h>
+
 #include "iropt/eval/tir/thread_sync.h"
 #include "stmt_emitter.h"
 
 namespace iropt::codegen {
 
 void StmtEmitter::EmitFor(const tir::For& loop) {
-  if (loop.step && loop.thread_binding) return frame_.state().Unsupported("threads with a step are not supported");
+  // Scripts have no threads with a step.
+  if (loop.step && loop.thread_binding)
+    return frame_.state().Unsupported(fmt::format("cannot compile {}", NodeKindName(loop.kind)));
   if (loop.step)
     return loops_.EmitSerial(
         loop, [&] { Emit(loop.body); }, LoopKind::kOfProgram);

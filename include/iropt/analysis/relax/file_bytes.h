@@ -1,4 +1,4 @@
-// The sizes of modules in the files of models.
+// The sizes that modules take in the files of models.
 #pragma once
 
 #include <cstddef>

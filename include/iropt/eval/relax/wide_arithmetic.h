@@ -1,5 +1,5 @@
-// What runtimes of ONNX do where TVM's loops do something else: they compute operators on narrow floats in float32, and
-// convert any float to an integer.
+// Operators of ONNX as its runtimes compute them, where TVM's loops do something else: narrow floats in float32, and
+// conversions of any float to an integer.
 #pragma once
 
 #include <span>
