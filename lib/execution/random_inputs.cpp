@@ -63,7 +63,9 @@ std::optional<double> NearReal(RandomSource& random, std::span<const double> num
 
 double NonFiniteReal(RandomSource& random, std::span<const int64_t> dims, bool is_dense) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  switch (random.Next() % (is_dense ? 8 : 24)) {
+  const uint64_t kind = random.Next() % (is_dense ? 8 : 24);
+  if (is_dense && kind > 5) return std::numeric_limits<double>::quiet_NaN();
+  switch (kind) {
     case 0: return std::numeric_limits<double>::quiet_NaN();
     case 1: return kInfinity;
     case 2: return -kInfinity;

@@ -148,11 +148,11 @@ constexpr T FloorDiv(T a, T b) {
 // second operand of equal ones, which matters for signed zeros.
 template <class T>
 constexpr T MaxOf(T a, T b) {
-  return (a > b || a != a) ? a : b;
+  return (a > b || a != a) ? a : b;  // NOLINT(misc-redundant-expression)
 }
 template <class T>
 constexpr T MinOf(T a, T b) {
-  return (a < b || a != a) ? a : b;
+  return (a < b || a != a) ? a : b;  // NOLINT(misc-redundant-expression)
 }
 
 // An integer as a double that rounds to any narrower format as the integer itself would: if the double cannot hold it

@@ -197,7 +197,7 @@ Tensor RmsNorm(const Tensor& x, const Tensor& weight, const Axes& axes, double e
   const std::vector<size_t> real = RealAxes(x.ndim(), axes);
   const Value extent = Extent(data, real, wide);
   const Tensor rsqrt = te.Compute("rsqrt", SplitIndices(x.shape(), real).others, [&](Values i) {
-    return Rsqrt(te::Div(SumAt(sums, i), extent) + te.Const(epsilon, x.dtype()));
+    return Rsqrt(te::Div(SumAt(sums, i), extent) + te.Const(epsilon, wide));
   });
   const Tensor normalized = te.Compute("T_rms_norm", x.shape(), [&](Values i) {
     const SplitIndices at(i, real);

@@ -108,7 +108,7 @@ const Expr* SwapExtrema(const Call& call, BlockBuilder& builder) {
   return IsCallOf(&call, op::kMaximum) ? builder.MakeCall(GetOp(op::kMinimum), {call.args[0], call.args[1]}) : nullptr;
 }
 
-// max(x, y), which is y if one of them is NaN, -> y > x ? y : x.
+// max(x, y), which is NaN if one of them is, -> y > x ? y : x.
 const Expr* CompareForMaximum(const Call& call, BlockBuilder& builder) {
   if (!IsCallOf(&call, op::kMaximum)) return nullptr;
   const Expr* greater = builder.Emit(builder.MakeCall(GetOp(op::kGreater), {call.args[1], call.args[0]}));

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "iropt/analysis/tir/computations.h"
@@ -57,7 +58,7 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     VisitExpr(loop->extent);
     if (loop->step) VisitExpr(loop->step);
     Define(loop->loop_var);
-    InScope(loop, [&] { VisitStmt(loop->body); });
+    InScope(loop, [&] { VisitWithout0(loop->extent, loop->body); });
   }
   void VisitWhile(const tir::While* loop) override {
     VisitExpr(loop->condition);
@@ -71,7 +72,7 @@ class SubexprPlanner : public tir::StmtExprVisitor {
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
     VisitExpr(stmt->value);
     if (const auto* axis = As<tir::IterVar>(stmt->node)) Define(axis->var);
-    InScope(stmt, [&] { VisitStmt(stmt->body); });
+    InScope(stmt, [&] { VisitWithout0(DefinesThread(*stmt) ? stmt->value : nullptr, stmt->body); });
   }
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     for (const PrimExpr* value : realize->iter_values) VisitExpr(value);
@@ -157,6 +158,37 @@ class SubexprPlanner : public tir::StmtExprVisitor {
   }
 
  private:
+  static bool DefinesThread(const tir::AttrStmt& stmt) {
+    return Is<tir::IterVar>(stmt.node) && !stmt.value->dtype.is_handle();
+  }
+  // The body of a loop or of a thread: it runs only if none of the factors of the extent is 0.
+  void VisitWithout0(const PrimExpr* extent, const tir::Stmt* body) {
+    const size_t outer = not_0_.size();
+    if (extent) AddFactors(extent);
+    VisitStmt(body);
+    not_0_.resize(outer);
+  }
+  void AddFactors(const PrimExpr* expr) {
+    if (const auto* cast = As<tir::Cast>(expr); cast && cast->dtype.bits >= cast->value->dtype.bits) expr = cast->value;
+    if (const auto* product = As<tir::Mul>(expr)) {
+      AddFactors(product->a);
+      AddFactors(product->b);
+    } else if (const auto* var = As<tir::Var>(expr)) {
+      not_0_.emplace_back(var, scope_);
+    }
+  }
+  // The outermost scope in which the division is defined: the function, or the loop that tells that the divisor is not
+  // 0. Nothing if it may not be.
+  std::optional<int> DefinedIn(const PrimExpr* expr) const {
+    if (!MayBeUndefined(expr)) return 0;
+    const auto* binary = As<tir::BinaryExpr>(expr);
+    const PrimExpr* divisor = binary ? binary->b : nullptr;
+    if (const auto* cast = As<tir::Cast>(divisor); cast && cast->dtype.bits >= cast->value->dtype.bits)
+      divisor = cast->value;
+    const auto known = std::ranges::find(not_0_, As<tir::Var>(divisor), &std::pair<const tir::Var*, int>::first);
+    return divisor && known != not_0_.end() && known->first ? std::optional(known->second) : std::nullopt;
+  }
+
   void VisitOperands(const PrimExpr* expr) {
     const bool outer = guarded_;
     ForEachOperand(expr, outer, [this](const PrimExpr* operand, bool guarded) {
@@ -178,8 +210,8 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     int scope = 0;  // the innermost one around all occurrences
     int first_scope = 0;
     const tir::Stmt* first_stmt = nullptr;
-    bool can_fail = false;
-    bool is_guarded = false;  // conditions decide whether the first occurrence is computed
+    std::optional<int> defined_in = 0;  // the outermost scope in which it is defined
+    bool is_guarded = false;            // conditions decide whether the first occurrence is computed
     std::vector<std::pair<uint64_t, int64_t>> operands = {};  // entries among the operands, and how often
     int64_t within_shared = 0;  // occurrences in other shared entries, except for one each
   };
@@ -235,13 +267,15 @@ class SubexprPlanner : public tir::StmtExprVisitor {
       ++entry.count;
       return;
     }
-    Entry entry{expr, 1, 1, scope_, scope_, stmt_, MayBeUndefined(expr), guarded_};
+    Entry entry{expr, 1, 1, scope_, scope_, stmt_, DefinedIn(expr), guarded_};
     for (const PrimExpr* operand : operands) {
       const uint64_t part = number_of_[operand];
       const auto* known = entry_of_.Find(part);
       if (!known) continue;
       entry.depth = std::max(entry.depth, entries_[*known].depth + 1);
-      entry.can_fail |= entries_[*known].can_fail;
+      const std::optional<int> part_in = entries_[*known].defined_in;
+      const bool is_inner = part_in && entry.defined_in && ScopeAt(*part_in).depth > ScopeAt(*entry.defined_in).depth;
+      if (!part_in || is_inner) entry.defined_in = part_in;
       const auto same = std::ranges::find(entry.operands, part, &std::pair<uint64_t, int64_t>::first);
       same == entry.operands.end() ? static_cast<void>(entry.operands.emplace_back(part, 1))
                                    : static_cast<void>(++same->second);
@@ -257,9 +291,10 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     return ScopeAt(scope).stmt;
   }
 
-  // What can fail is computed only where it is computed in any case.
-  static bool CanBeShared(const Entry& entry) {
-    return !entry.can_fail || (entry.first_scope == entry.scope && !entry.is_guarded);
+  // What may be undefined is computed only where it is computed in any case.
+  bool CanBeShared(const Entry& entry) const {
+    if (entry.first_scope == entry.scope && !entry.is_guarded) return true;
+    return entry.defined_in && CommonScope(*entry.defined_in, entry.scope) == *entry.defined_in;
   }
 
   SubexprPlan MakePlan() {
@@ -292,8 +327,9 @@ class SubexprPlanner : public tir::StmtExprVisitor {
   int scope_ = 0;
   const tir::Stmt* stmt_ = nullptr;
   int let_depth_ = 0;
-  bool counts_ = true;    // what is visited
-  bool guarded_ = false;  // conditions decide whether the expression is computed
+  bool counts_ = true;                                  // what is visited
+  bool guarded_ = false;                                // conditions decide whether the expression is computed
+  std::vector<std::pair<const tir::Var*, int>> not_0_;  // and the scopes of the loops that tell so
   const tir::DeclBuffer* allocated_ = nullptr;
   std::vector<Entry> entries_;  // in the order of their first occurrences
   LookupMap<const tir::Var*, uint64_t> versions_;
