@@ -208,7 +208,12 @@ bool IndexSpace::InvertDigits(const Dims& indices, const Dims& outputs, const Di
     const auto& used = VarsOf(ExprOf(base, make_));
     return std::ranges::find(used, var) != used.end();
   });
-  if (uses_vars || digits.back().scale.number < 1) return false;
+  // A stride of 0 is that of one element, and a negative one turns the order of remainders.
+  const bool is_positive =
+      digits.back().scale.number >= 1 && std::ranges::all_of(digits.back().scale.factors, [&](const PrimExpr* factor) {
+        return Decide(make_.Binary(NodeKind::kGT, factor, Int(0))) == true;
+      });
+  if (uses_vars || !is_positive) return false;
   const PrimExpr* rest = make_.Sub(outputs[0], ExprOf(base, make_));
   for (const Digit& digit : digits) {
     const auto [quotient, remainder] = Divide(rest, ExprOf({digit.scale}, make_));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/context.h"
@@ -76,6 +77,7 @@ LoopEncoder::Outcome LoopEncoder::Encode(const PrimFunc& function) {
     if (element == nullptr) Fail(std::move(reason));
     if (element != nullptr && LoopMemories::UsesUnknown(element)) Fail("it uses memory that has no value");
     if (element != nullptr) outcome.buffers.push_back(terms_.Lambda(memory.dims, element));
+    outcome.shapes.push_back(memory.dims);
   }
   for (const tir::Var* data : declared_) CheckValues(*memories_.Find(data));
   if (terms_.is_full()) Fail("its terms are too long");
@@ -105,9 +107,13 @@ void LoopEncoder::BindParams(const PrimFunc& function) {
   for (uint32_t i = 0; i < function.params.size(); ++i) {
     const tir::Var* param = function.params[i];
     const tir::Buffer* buffer = function.param_buffers[i];
-    if (buffer == nullptr && param->dtype.is_integer()) {
-      ints_[param] = symbols_.Get(i, SIZE_MAX);
-    } else if (buffer == nullptr && param->dtype.is_floating()) {
+    // Not all unsigned integers of 64 bits are indices.
+    const bool is_value = param->dtype.is_floating() || param->dtype == DataType::UInt(64);
+    if (buffer == nullptr && param->dtype.is_integer() && !is_value) {
+      const PrimExpr* symbol = symbols_.Get(i, SIZE_MAX);
+      const bool is_bool = param->dtype.is_bool();
+      ints_[param] = is_bool ? indices_.make().Binary(NodeKind::kNE, symbol, indices_.Int(0)) : symbol;
+    } else if (buffer == nullptr && is_value) {
       values_[param] = terms_.Read(terms_.Make({.kind = TermKind::kParam, .dtype = param->dtype, .number = i}), {});
     } else if (buffer == nullptr) {
       Fail("a parameter is a pointer");
@@ -162,8 +168,10 @@ void LoopEncoder::Visit(const tir::Stmt* stmt) {
       case NodeKind::kEvaluate: {
         const PrimExpr* value = To<tir::Evaluate>(stmt)->value;
         const auto* call = As<tir::Call>(value);
-        if (call == nullptr || IsOp(call->op, op::kTirTvmStorageSync)) return;
-        Fail("it has calls with effects");
+        if (call && IsOp(call->op, op::kTirTvmStorageSync)) return;
+        // What may fail does so where the value is not used.
+        Encode(value);
+        if (call) Fail("it has calls with effects");
         return;
       }
       default: Fail(fmt::format("it has statements of the kind {}", NodeKindName(stmt->kind)));
@@ -182,21 +190,27 @@ void LoopEncoder::Declare(const tir::Var* data, DataType dtype, List<const PrimE
   if (dtype.lanes != 1 && !dims.empty()) dims.back() = indices_.make().Mul(dims.back(), indices_.Int(dtype.lanes));
   for (const PrimExpr*& dim : dims) dim = indices_.Dimension(dim);
   memories_.Add(data, {.dims = std::move(dims), .base = memories_.Unknown(ScalarType(dtype))});
-  if (num_open_loops_ == 0) declared_.push_back(data);
+  if (open_loop_ == 0) declared_.push_back(data);
 }
 
 void LoopEncoder::VisitLoop(const LoopMemories::Range& loop, const std::vector<const tir::Var*>& written,
                             FunctionRef<void()> body) {
-  if (arith::IsInt(loop.extent, 0)) return;
+  if (const int64_t* extent = arith::AsInt(loop.extent); extent && *extent <= 0) return;
   if (arith::IsInt(loop.var, 0)) return body();
   LoopMemories::Frame frame = memories_.Enter(written);
+  const PrimExpr* outside = runs_;
+  const PrimExpr* has_iterations = indices_.make().Binary(NodeKind::kGT, loop.extent, indices_.Int(0));
+  if (indices_.Decide(has_iterations) != true) runs_ = And(runs_, has_iterations);
+  const size_t loop_outside = std::exchange(open_loop_, num_loops_);
   {
     const IndexSpace::NonEmpty scope(indices_, {loop.extent});
-    ++num_open_loops_;
     body();
-    --num_open_loops_;
   }
-  if (obstacle_.empty()) memories_.Leave(std::move(frame), loop);
+  open_loop_ = loop_outside;
+  runs_ = outside;
+  if (!obstacle_.empty()) return;
+  std::string conflict = memories_.Leave(std::move(frame), loop);
+  if (!conflict.empty()) Fail(std::move(conflict));
 }
 
 // Memory that threads share is there before them.
@@ -231,7 +245,8 @@ void LoopEncoder::VisitFor(const tir::For& loop) {
   const PrimExpr* var = indices_.Index(kFirstLoop + num_loops_++, extent);
   DeclareShared(loop.thread_binding, loop.body);
   ints_[loop.loop_var] = indices_.Simplify(indices_.make().Add(min, var));
-  VisitLoop({var, extent, is_concurrent}, WrittenIn(loop.body), [&] { Visit(loop.body); });
+  const bool has_threads = loop.for_kind == tir::ForKind::kThreadBinding;
+  VisitLoop({var, extent, is_concurrent, has_threads}, WrittenIn(loop.body), [&] { Visit(loop.body); });
 }
 
 void LoopEncoder::VisitAttr(const tir::AttrStmt& attr) {
@@ -240,17 +255,23 @@ void LoopEncoder::VisitAttr(const tir::AttrStmt& attr) {
     Fail(fmt::format("it has the attribute '{}'", attr.attr_key));
     return;
   }
-  if (axis == nullptr || ints_.contains(axis->var)) return Visit(attr.body);
+  if (axis == nullptr) return Visit(attr.body);
   const PrimExpr* extent = Index(attr.value);
   if (extent == nullptr) {
     Fail("the number of threads is computed from elements");
     return;
   }
   extent = indices_.Simplify(extent);
+  if (const PrimExpr* const* threads = axis_extents_.Find(axis->var); threads && *threads) {
+    if (!indices_.IsEqual(*threads, extent)) Fail("an axis has several numbers of threads");
+    return Visit(attr.body);
+  }
   const PrimExpr* var = indices_.Index(kFirstLoop + num_loops_++, extent);
   ints_[axis->var] = var;
+  axis_extents_[axis->var] = extent;
   DeclareShared(axis, attr.body);
-  VisitLoop({var, extent, true}, WrittenIn(attr.body), [&] { Visit(attr.body); });
+  VisitLoop({var, extent, true, true}, WrittenIn(attr.body), [&] { Visit(attr.body); });
+  axis_extents_[axis->var] = nullptr;
 }
 
 void LoopEncoder::VisitGuarded(const PrimExpr* condition, const tir::Stmt* body) {
@@ -315,33 +336,34 @@ void LoopEncoder::VisitLet(const tir::LetStmt& let) {
     Fail("it computes with pointers");
   } else {
     values_[let.var] = Encode(let.value);
-    lets_[let.var] = {let.value, num_stores_};
+    lets_[let.var] = {let.value, num_stores_, open_loop_};
   }
   Visit(let.body);
 }
 
 bool LoopEncoder::IsSameElement(const PrimExpr* expr, const tir::BufferStore& store) {
   const auto* load = As<tir::BufferLoad>(expr);
-  if (load == nullptr || load->buffer->data != store.buffer->data || load->predicate) return false;
-  return std::ranges::equal(load->indices, store.indices, [&](const PrimExpr* a, const PrimExpr* b) {
-    if (a == b) return true;
-    const PrimExpr* x = Index(a);
-    const PrimExpr* y = Index(b);
-    return x && y && indices_.IsEqual(x, y);
-  });
+  if (load == nullptr || load->buffer->data != store.buffer->data || load->predicate ||
+      load->buffer->dtype != store.buffer->dtype)
+    return false;
+  const LoopMemory& memory = *memories_.Find(store.buffer->data);
+  const std::optional<Dims> a = Places(*load->buffer, load->indices, memory);
+  const std::optional<Dims> b = Places(*store.buffer, store.indices, memory);
+  const auto is_equal = [&](const PrimExpr* x, const PrimExpr* y) { return indices_.IsEqual(x, y); };
+  return a && b && std::ranges::equal(*a, *b, is_equal);
 }
 
 std::pair<OpId, const PrimExpr*> LoopEncoder::FindUpdate(const tir::BufferStore& store) {
   const PrimExpr* value = store.value;
   if (const auto* let = Is<tir::Var>(value) ? lets_.Find(To<tir::Var>(value)) : nullptr) {
-    // All that it was computed from is still the same.
-    bool is_same = true;
-    tir::PostOrderVisit(let->first, [&](const Node* node) {
+    // All that it was computed from is still the same. In a loop within its own one it is that of before all iterations.
+    bool is_same = let->loop == open_loop_;
+    tir::PostOrderVisit(let->value, [&](const Node* node) {
       const auto* load = As<tir::BufferLoad>(node);
       const size_t* last = load ? last_stores_.Find(load->buffer->data) : nullptr;
-      is_same = is_same && (last == nullptr || *last <= let->second);
+      is_same = is_same && (last == nullptr || *last <= let->num_stores);
     });
-    if (is_same) value = let->first;
+    if (is_same) value = let->value;
   }
   const auto* binary = As<tir::BinaryExpr>(value);
   if (binary == nullptr || !conditions_.empty()) return {};
@@ -370,13 +392,15 @@ void LoopEncoder::VisitStore(const tir::BufferStore& store) {
   const PrimExpr* extent = indices_.Int(lanes);
   const PrimExpr* var = indices_.Index(kFirstLoop + num_loops_++, extent);
   lane_ = var;
+  num_lanes_ = static_cast<int>(lanes);
   VisitLoop({var, extent, true}, {store.buffer->data}, [&] { VisitLane(store); });
   lane_ = nullptr;
+  num_lanes_ = 1;
 }
 
 void LoopEncoder::VisitLane(const tir::BufferStore& store) {
   LoopMemory* memory = memories_.Find(store.buffer->data);
-  if (memory == nullptr || memory->base->dtype != ScalarType(store.buffer->dtype)) {
+  if (memory == nullptr || memory->base->dtype != store.buffer->dtype) {
     Fail("it stores to memory that is declared with another dtype, or not at all");
     return;
   }
@@ -388,6 +412,7 @@ void LoopEncoder::VisitLane(const tir::BufferStore& store) {
     return;
   }
   CheckBounds(*at, memory->dims, "store");
+  CheckView(*store.buffer, store.indices, *memory, "store");
   std::string reason;
   for (size_t i = conditions_.size(); i-- > 0;) {
     const Term* before = memories_.ElementAt(*memory, *at, reason);

@@ -34,6 +34,7 @@ class LoopEncoder {
  public:
   struct Outcome {
     std::vector<const Term*> buffers = {};  // what the buffers of the parameters have at the end
+    std::vector<Dims> shapes = {};          // of these buffers
     FailureSet failures = {};
     std::string obstacle = {};
   };
@@ -68,6 +69,9 @@ class LoopEncoder {
   // ---- Expressions
   const Term* Encode(const PrimExpr* expr);
   const Term* EncodeBinary(const tir::BinaryExpr& binary);
+  const Term* EncodeLogic(const tir::BinaryExpr& binary);
+  // The value of what is only computed where a condition, which has this value, holds or does not.
+  const Term* EncodeWhere(const PrimExpr* condition, const Term* value, bool holds, const PrimExpr* expr);
   const Term* EncodeChoice(const PrimExpr* condition, const PrimExpr* a, const PrimExpr* b, DataType dtype);
   const Term* EncodeCall(const tir::Call& call);
   const Term* EncodeCast(const tir::Cast& cast);
@@ -90,6 +94,9 @@ class LoopEncoder {
   // The element of a parameter at indices that are computed from elements.
   const Term* LoadComputed(const tir::Buffer& buffer, List<const PrimExpr*> indices, const LoopMemory& memory);
   void CheckBounds(const Dims& at, const Dims& dims, std::string_view what);
+  // The same for indices in the shape of the buffer, but for what the place in memory tells.
+  void CheckView(const tir::Buffer& buffer, List<const PrimExpr*> indices, const LoopMemory& memory,
+                 std::string_view what);
   // What may fail under the present conditions.
   void MayFail(std::string text, const Term* term, const Dims& indices);
 
@@ -103,17 +110,25 @@ class LoopEncoder {
   LoopMemories memories_{terms_};
   LookupMap<const tir::Var*, const PrimExpr*> ints_;
   LookupMap<const tir::Var*, const Term*> values_;
+  LookupMap<const tir::Var*, const PrimExpr*> axis_extents_;  // of the axes of threads around
   LookupSet<const tir::Var*> shared_;  // memory of blocks of threads
   const PrimExpr* guard_ = nullptr;
+  const PrimExpr* runs_ = nullptr;       // that the loops around have iterations
   std::vector<const Term*> conditions_;  // that depend on elements
   const PrimExpr* lane_ = nullptr;       // of the vectors in the present store
-  // Variables of statements with their values, and how many stores there were before.
-  LookupMap<const tir::Var*, std::pair<const PrimExpr*, size_t>> lets_;
+  int num_lanes_ = 1;
+  // A variable of a statement: how many stores there were before, and the loop that it is in.
+  struct LetValue {
+    const PrimExpr* value;
+    size_t num_stores;
+    size_t loop;
+  };
+  LookupMap<const tir::Var*, LetValue> lets_;
   LookupMap<const tir::Var*, size_t> last_stores_;
   size_t num_stores_ = 0;
   std::vector<const tir::Var*> declared_;  // outside of loops
   size_t num_loops_ = 0;
-  size_t num_open_loops_ = 0;
+  size_t open_loop_ = 0;  // the number of the innermost one, from 1 on
   FailureSet failures_;
   std::string obstacle_;
 };

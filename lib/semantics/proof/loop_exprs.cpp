@@ -30,8 +30,6 @@ OpId OperatorOf(NodeKind kind, DataType dtype) {
     case NodeKind::kLE: return op::kLessEqual;
     case NodeKind::kGT: return op::kGreater;
     case NodeKind::kGE: return op::kGreaterEqual;
-    case NodeKind::kAnd: return op::kLogicalAnd;
-    case NodeKind::kOr: return op::kLogicalOr;
     default: return {};
   }
 }
@@ -48,15 +46,18 @@ const Term* LoopEncoder::Named(std::string text, std::vector<const Term*> args, 
 void LoopEncoder::MayFail(std::string text, const Term* term, const Dims& indices) {
   Term failure{.kind = TermKind::kResult, .args = conditions_, .indices = indices, .text = std::move(text)};
   if (term) failure.args.push_back(term);
-  if (guard_) failure.indices.push_back(indices_.Simplify(guard_));
+  // What is assumed in loops is not to be left out here.
+  const PrimExpr* where = guard_ ? And(runs_, indices_.Simplify(guard_)) : runs_;
+  if (where) failure.indices.push_back(where);
   failures_.Add(terms_.Make(std::move(failure)));
 }
 
 // ---- Indices
 
 const PrimExpr* LoopEncoder::Fitting(const PrimExpr* value, DataType dtype) {
-  if (value == nullptr || dtype.bits >= 64 || dtype.is_bool()) return value;
+  if (value == nullptr || (dtype.is_int() && dtype.bits >= 64) || dtype.is_bool()) return value;
   if (dtype.is_int() && dtype.bits == 32 && !may_overflow_) return value;
+  if (dtype.bits >= 64) return indices_.BoundOf(value).min >= 0 ? value : nullptr;
   const int64_t most = dtype.is_uint() ? (int64_t{1} << dtype.bits) - 1 : (int64_t{1} << (dtype.bits - 1)) - 1;
   const int64_t least = dtype.is_uint() ? 0 : -most - 1;
   const arith::IntBound bound = indices_.BoundOf(value);
@@ -80,11 +81,12 @@ const PrimExpr* LoopEncoder::IndexOfBinary(const tir::BinaryExpr& binary) {
 }
 
 const PrimExpr* LoopEncoder::Index(const PrimExpr* expr) {
-  if (!expr->dtype.is_integer()) return nullptr;
+  if (!expr->dtype.is_integer() || (expr->dtype.lanes != 1 && expr->dtype.lanes != num_lanes_)) return nullptr;
   const arith::PrimBuilder& make = indices_.make();
   switch (expr->kind) {
     case NodeKind::kIntImm: {
       const int64_t value = To<tir::IntImm>(expr)->value;
+      if (expr->dtype.is_uint() && value < 0) return nullptr;
       return expr->dtype.is_bool() ? make.Bool(value != 0) : make.Int(value);
     }
     case NodeKind::kPrimVar:
@@ -110,12 +112,16 @@ const PrimExpr* LoopEncoder::Index(const PrimExpr* expr) {
     }
     case NodeKind::kRamp: {
       const auto* ramp = To<tir::Ramp>(expr);
+      if (ramp->base->dtype.lanes != 1) return nullptr;
       const PrimExpr* base = Index(ramp->base);
       const PrimExpr* stride = base ? Index(ramp->stride) : nullptr;
       if (stride == nullptr || lane_ == nullptr) return nullptr;
       return Fitting(make.Add(base, make.Mul(stride, lane_)), ScalarType(expr->dtype));
     }
-    case NodeKind::kBroadcast: return Index(To<tir::Broadcast>(expr)->value);
+    case NodeKind::kBroadcast: {
+      const PrimExpr* value = To<tir::Broadcast>(expr)->value;
+      return value->dtype.lanes == 1 ? Index(value) : nullptr;
+    }
     case NodeKind::kPrimCall: {
       const auto* call = To<tir::Call>(expr);
       return IsOp(call->op, op::kTirLikely) ? Index(call->args[0]) : nullptr;
@@ -149,6 +155,7 @@ std::optional<Dims> LoopEncoder::Places(const tir::Buffer& buffer, List<const Pr
     }
     if (place == nullptr) return std::nullopt;
     place = indices_.Simplify(place);
+    if (memory.dims.empty() && !indices_.IsEqual(place, indices_.Int(0))) return std::nullopt;
     at.assign(memory.dims.size(), indices_.Int(0));
     for (size_t i = memory.dims.size(); i-- > 0;) {
       if (i == 0) {
@@ -169,15 +176,43 @@ void LoopEncoder::CheckBounds(const Dims& at, const Dims& dims, std::string_view
   }
 }
 
+void LoopEncoder::CheckView(const tir::Buffer& buffer, List<const PrimExpr*> indices, const LoopMemory& memory,
+                            std::string_view what) {
+  Dims shape;
+  for (const PrimExpr* dim : buffer.shape) shape.push_back(Index(dim));
+  if (std::ranges::find(shape, nullptr) != shape.end()) {
+    Fail("a size is not known");
+    return;
+  }
+  const auto product = [&](const Dims& dims) {
+    const PrimExpr* size = indices_.Int(1);
+    for (const PrimExpr* dim : dims) size = indices_.make().Mul(size, dim);
+    return size;
+  };
+  const bool has_offset = buffer.elem_offset && !arith::IsInt(buffer.elem_offset, 0);
+  const bool is_whole =
+      buffer.strides.empty() && !has_offset && indices_.IsEqual(product(shape), product(memory.dims));
+  // With the other ones within bounds, the first index of a view of all elements is if the place in memory is.
+  for (uint32_t i = is_whole ? 1 : 0; i < indices.size(); ++i) {
+    const PrimExpr* index = Index(indices[i]);
+    if (index) index = indices_.Simplify(index);
+    if (index && indices_.IsWithin(index, shape[i], guard_)) continue;
+    Dims bounds{indices_.Dimension(shape[i])};
+    if (index) bounds.insert(bounds.begin(), index);
+    MayFail(fmt::format("a {} may be out of bounds", what), index ? nullptr : Encode(indices[i]), bounds);
+  }
+}
+
 // ---- Elements
 
 const Term* LoopEncoder::Load(const tir::Buffer& buffer, List<const PrimExpr*> indices) {
   const LoopMemory* memory = memories_.Find(buffer.data);
-  if (memory == nullptr || memory->base->dtype != ScalarType(buffer.dtype))
+  if (memory == nullptr || memory->base->dtype != buffer.dtype)
     return Fail("it reads memory that is declared with another dtype, or not at all");
   const std::optional<Dims> at = Places(buffer, indices, *memory);
   if (!at) return LoadComputed(buffer, indices, *memory);
   CheckBounds(*at, memory->dims, "load");
+  CheckView(buffer, indices, *memory, "load");
   std::string reason;
   const Term* element = memories_.ElementAt(*memory, *at, reason);
   return element ? element : Fail(std::move(reason));
@@ -238,11 +273,14 @@ const Term* LoopEncoder::LoadComputed(const tir::Buffer& buffer, List<const Prim
                        : terms_.Index(place.index);
   const Term* element = Named(fmt::format("element of parameter {}", memory.base->number), {at}, memory.base->dtype);
   MayFail("a load may be out of bounds", element, {});
+  CheckView(buffer, indices, memory, "load");
   return element;
 }
 
 const Term* LoopEncoder::Encode(const PrimExpr* expr) {
   if (!obstacle_.empty()) return Fail({});
+  if (expr->dtype.lanes != 1 && expr->dtype.lanes != num_lanes_)
+    return Fail("it has vectors with other lanes than those of the store");
   const DataType dtype = ScalarType(expr->dtype);
   if (const PrimExpr* index = Index(expr)) {
     if (!index->dtype.is_bool())
@@ -266,7 +304,10 @@ const Term* LoopEncoder::Encode(const PrimExpr* expr) {
       }
       case NodeKind::kCast: return EncodeCast(*To<tir::Cast>(expr));
       case NodeKind::kNot: return terms_.Apply(op::kLogicalNot, nullptr, {Encode(To<tir::Not>(expr)->a)}, dtype);
-      case NodeKind::kBroadcast: return Encode(To<tir::Broadcast>(expr)->value);
+      case NodeKind::kBroadcast: {
+        const PrimExpr* value = To<tir::Broadcast>(expr)->value;
+        return value->dtype.lanes == 1 ? Encode(value) : Fail("it repeats a vector");
+      }
       case NodeKind::kSelect: {
         const auto* select = To<tir::Select>(expr);
         return EncodeChoice(select->condition, select->true_value, select->false_value, dtype);
@@ -288,7 +329,30 @@ const Term* LoopEncoder::Encode(const PrimExpr* expr) {
   });
 }
 
+const Term* LoopEncoder::EncodeWhere(const PrimExpr* condition, const Term* value, bool holds, const PrimExpr* expr) {
+  if (const PrimExpr* index = Index(condition)) {
+    const PrimExpr* outside = guard_;
+    guard_ = And(outside, holds ? index : indices_.make().Not(index));
+    const Term* result = Encode(expr);
+    guard_ = outside;
+    return result;
+  }
+  conditions_.push_back(holds ? value : terms_.Apply(op::kLogicalNot, nullptr, {value}, DataType::Bool()));
+  const Term* result = Encode(expr);
+  conditions_.pop_back();
+  return result;
+}
+
+// The second operand is only computed where the first one does not decide.
+const Term* LoopEncoder::EncodeLogic(const tir::BinaryExpr& binary) {
+  const bool is_and = binary.kind == NodeKind::kAnd;
+  const Term* a = Encode(binary.a);
+  const Term* b = EncodeWhere(binary.a, a, is_and, binary.b);
+  return terms_.Apply(is_and ? op::kLogicalAnd : op::kLogicalOr, nullptr, {a, b}, ScalarType(binary.dtype));
+}
+
 const Term* LoopEncoder::EncodeBinary(const tir::BinaryExpr& binary) {
+  if (binary.kind == NodeKind::kAnd || binary.kind == NodeKind::kOr) return EncodeLogic(binary);
   const Term* a = Encode(binary.a);
   const Term* b = Encode(binary.b);
   const DataType dtype = ScalarType(binary.dtype);
@@ -302,20 +366,13 @@ const Term* LoopEncoder::EncodeBinary(const tir::BinaryExpr& binary) {
 const Term* LoopEncoder::EncodeChoice(const PrimExpr* condition, const PrimExpr* a, const PrimExpr* b, DataType dtype) {
   if (const PrimExpr* index = Index(condition)) {
     if (const auto holds = indices_.Decide(index)) return Encode(*holds ? a : b);
-    const PrimExpr* outside = guard_;
-    guard_ = And(outside, index);
-    const Term* x = Encode(a);
-    guard_ = And(outside, indices_.make().Not(index));
-    const Term* y = Encode(b);
-    guard_ = outside;
+    const Term* x = EncodeWhere(condition, nullptr, true, a);
+    const Term* y = EncodeWhere(condition, nullptr, false, b);
     return obstacle_.empty() ? terms_.Select(index, x, y) : x;
   }
   const Term* chooses = Encode(condition);
-  conditions_.push_back(chooses);
-  const Term* x = Encode(a);
-  conditions_.back() = terms_.Apply(op::kLogicalNot, nullptr, {chooses}, DataType::Bool());
-  const Term* y = Encode(b);
-  conditions_.pop_back();
+  const Term* x = EncodeWhere(condition, chooses, true, a);
+  const Term* y = EncodeWhere(condition, chooses, false, b);
   return terms_.Apply(op::kWhere, nullptr, {chooses, x, y}, dtype);
 }
 
@@ -335,12 +392,24 @@ const Term* LoopEncoder::EncodeCall(const tir::Call& call) {
   if (op->id == op::kTirIfThenElse)
     return EncodeChoice(call.args[0], call.args[1], call.args[2], ScalarType(call.dtype));
   if (arith::SideEffect(&call) > CallEffect::kReadState) return Fail(fmt::format("it calls {}", op->info->script));
+  // Other lanes than its own may be in the result of one that is not computed for each lane.
+  const auto is_of_lanes = [&](const PrimExpr* arg) {
+    return !arg->dtype.is_handle() && arg->dtype.lanes == call.dtype.lanes;
+  };
+  if (call.dtype.is_handle() || EffectOf(op) > CallEffect::kPure || op->id == op::kTirBufferOffset ||
+      !std::ranges::all_of(call.args, is_of_lanes))
+    return Fail(fmt::format("it calls {}", op->info->script));
   std::vector<const Term*> args;
-  for (const PrimExpr* arg : call.args) {
-    if (arg->dtype.is_handle()) return Fail(fmt::format("it calls {}", op->info->script));
-    args.push_back(Encode(arg));
+  for (const PrimExpr* arg : call.args) args.push_back(Encode(arg));
+  const DataType dtype = ScalarType(call.dtype);
+  const Term* value = Named(std::string(op->info->script), std::move(args), dtype);
+  if (op->id == op::kTirShiftLeft || op->id == op::kTirShiftRight) {
+    const PrimExpr* amount = Index(call.args[1]);
+    if (amount == nullptr || !indices_.IsWithin(amount, indices_.Int(dtype.bits), guard_))
+      MayFail("a shift may be too far", value, {});
   }
-  return Named(std::string(op->info->script), std::move(args), ScalarType(call.dtype));
+  if (op->id == op::kTirPow && dtype.is_integer()) MayFail("an exponent may be negative", value, {});
+  return value;
 }
 
 }  // namespace iropt::proof

@@ -44,9 +44,10 @@ const Term* Combine(OpId op, const Term* a, const Term* b, TermBuilder& terms) {
 
 }  // namespace
 
+// The number of terms grows with each, so that no other contents, not of the other version either, are this term.
 const Term* LoopMemories::Unknown(DataType dtype) {
-  return terms_.Make(
-      {.kind = TermKind::kResult, .dtype = dtype, .number = ++num_unknown_, .text = std::string(kUnknown)});
+  const auto number = static_cast<int64_t>(terms_.store().size());
+  return terms_.Make({.kind = TermKind::kResult, .dtype = dtype, .number = number, .text = std::string(kUnknown)});
 }
 
 bool LoopMemories::UsesUnknown(const Term* term) {
@@ -99,9 +100,10 @@ std::optional<LoopMemories::Match> LoopMemories::FindMatch(const LoopWrite& writ
   match.is_possible = true;
   for (size_t i = 0; i < write.vars.size() && match.is_possible; ++i) {
     const PrimExpr* value = match.values.Find(To<tir::Var>(write.vars[i]));
-    if (indices_.IsWithin(value, write.extents[i], nullptr)) continue;
+    const PrimExpr* extent = indices_.Substitute(write.extents[i], match.values);
+    if (indices_.IsWithin(value, extent, nullptr)) continue;
     match.is_possible = AddCondition(make.Binary(NodeKind::kLE, indices_.Int(0), value), match) &&
-                        AddCondition(make.Binary(NodeKind::kLT, value, write.extents[i]), match);
+                        AddCondition(make.Binary(NodeKind::kLT, value, extent), match);
   }
   for (size_t i = 0; i < at.size() && match.is_possible; ++i) {
     const PrimExpr* index = indices_.Substitute(write.at[i], match.values);
@@ -151,16 +153,21 @@ LoopMemories::Frame LoopMemories::Enter(const std::vector<const tir::Var*>& writ
   return frame;
 }
 
-void LoopMemories::Leave(Frame frame, const Range& loop) {
+std::string LoopMemories::Leave(Frame frame, const Range& loop) {
   std::vector<LoopMemory> results;
+  std::string conflict;
   for (const Frame::Entry& entry : frame.entries) {
     LoopMemory result = entry.outside;
     LoopMemory& inside = *memories_.Find(entry.data);
-    if (result.unknown.empty())
-      result.unknown = inside.unknown.empty() ? Append(frame, entry, inside, loop, result) : inside.unknown;
+    std::string reason = inside.unknown.empty() ? Append(frame, entry, inside, loop, result) : inside.unknown;
+    const tir::Var* data = entry.data;
+    const bool is_private = loop.has_threads && data->pointer && data->pointer->scope.starts_with("local");
+    if (loop.is_concurrent && !is_private && conflict.empty()) conflict = reason;
+    if (result.unknown.empty()) result.unknown = std::move(reason);
     results.push_back(std::move(result));
   }
   for (size_t i = 0; i < results.size(); ++i) *memories_.Find(frame.entries[i].data) = std::move(results[i]);
+  return conflict;
 }
 
 std::string LoopMemories::Append(const Frame& frame, const Frame::Entry& entry, LoopMemory& inside, const Range& loop,
@@ -181,6 +188,7 @@ std::string LoopMemories::Append(const Frame& frame, const Frame::Entry& entry, 
 // No element is written in two iterations, or the order of writes is that of the program within one.
 bool LoopMemories::AreOrdered(const LoopWrite& a, const LoopWrite& b, const Range& loop, const Dims& dims) {
   const Dims places = PlacesOf(dims);
+  const IndexSpace::NonEmpty scope(indices_, dims);
   const auto x = FindMatch(a, places);
   const auto y = FindMatch(b, places);
   if (!x || !y) return false;
@@ -212,7 +220,8 @@ std::string LoopMemories::AppendMap(const Frame& frame, const Frame::Entry& entr
     write.extents.push_back(loop.extent);
   }
   for (size_t i = 0; i < inside.writes.size(); ++i) {
-    for (size_t k = 0; k < i; ++k) {
+    // One store is in conflict with itself if several of its iterations are to one element at the same time.
+    for (size_t k = 0; k < (loop.is_concurrent ? i + 1 : i); ++k) {
       if (!AreOrdered(inside.writes[k], inside.writes[i], loop, inside.dims))
         return "several iterations of a loop may write to the same element";
     }

@@ -57,8 +57,10 @@ class LoopMemories {
     const PrimExpr* var;
     const PrimExpr* extent;
     bool is_concurrent;
+    bool has_threads = false;
   };
-  void Leave(Frame frame, const Range& loop);
+  // Returns why iterations that run at the same time may be in conflict; empty if they are not.
+  std::string Leave(Frame frame, const Range& loop);
 
  private:
   struct Match {
@@ -85,7 +87,6 @@ class LoopMemories {
   TermBuilder& terms_;
   IndexSpace& indices_;
   LookupMap<const tir::Var*, LoopMemory> memories_;
-  int64_t num_unknown_ = 0;
 };
 
 }  // namespace iropt::proof

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "iropt/ir/structural.h"
 #include "semantics/proof/comparison.h"
 #include "semantics/proof/loop_encoder.h"
@@ -21,16 +23,32 @@ bool IsStructurallyEqual(const PrimFunc& a, const PrimFunc& b) {
   return StructuralEqual(&x, &y);
 }
 
+bool HaveSameSignature(const PrimFunc& a, const PrimFunc& b) {
+  if (a.params.size() != b.params.size()) return false;
+  for (uint32_t i = 0; i < a.params.size(); ++i) {
+    const tir::Buffer* x = a.param_buffers[i];
+    const tir::Buffer* y = b.param_buffers[i];
+    if (a.params[i]->dtype != b.params[i]->dtype || (x == nullptr) != (y == nullptr)) return false;
+    if (x && (x->dtype != y->dtype || x->shape.size() != y->shape.size())) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Proof ProveLoops(const PrimFunc& before, const PrimFunc& after, const ProverOptions& options) {
-  if (before.params.size() != after.params.size()) return {.reason = "it has other parameters"};
+  if (!HaveSameSignature(before, after)) return {.reason = "it has other parameters"};
   TermBuilder terms({.reals = options.reals, .finite = options.finite}, {{}, 0});
   LoopSymbols symbols;
   const LoopEncoder::Outcome left = LoopEncoder(terms, symbols, options.may_overflow).Encode(before);
   if (!left.obstacle.empty()) return {.reason = left.obstacle, .num_terms = terms.store().size()};
   const LoopEncoder::Outcome right = LoopEncoder(terms, symbols, options.may_overflow).Encode(after);
   if (!right.obstacle.empty()) return {.reason = right.obstacle, .num_terms = terms.store().size()};
+  for (size_t i = 0; i < left.shapes.size(); ++i) {
+    const auto is_equal = [&](const PrimExpr* x, const PrimExpr* y) { return terms.indices().IsEqual(x, y); };
+    if (!std::ranges::equal(left.shapes[i], right.shapes[i], is_equal))
+      return {.reason = "its parameters have other shapes", .num_terms = terms.store().size()};
+  }
   Comparison comparison(terms, options.solver_limit / kShareOfSolver);
   Proof proof{.is_proved = left.buffers.size() == right.buffers.size()};
   for (size_t i = 0; i < left.buffers.size() && proof.is_proved; ++i)
