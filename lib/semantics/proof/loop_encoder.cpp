@@ -48,8 +48,8 @@ const tir::Var* LoopSymbols::Get(size_t param, size_t dimension) {
   const std::pair key(param, dimension);
   const auto found = std::ranges::find(vars_, key, [](const auto& entry) { return entry.first; });
   if (found != vars_.end()) return found->second;
-  vars_.emplace_back(key, IRContext::Current().NewSymVar(fmt::format("n{}_{}", param, dimension), DataType::Int(64),
-                                                         dimension != SIZE_MAX));
+  vars_.emplace_back(key,
+                     IRContext::Current().NewSymVar(fmt::format("n{}_{}", param, dimension), DataType::Int(64), true));
   return vars_.back().second;
 }
 
@@ -110,7 +110,8 @@ void LoopEncoder::BindParams(const PrimFunc& function) {
     // Not all unsigned integers of 64 bits are indices.
     const bool is_value = param->dtype.is_floating() || param->dtype == DataType::UInt(64);
     if (buffer == nullptr && param->dtype.is_integer() && !is_value) {
-      const PrimExpr* symbol = symbols_.Get(i, SIZE_MAX);
+      // The symbols are not negative, and what is subtracted here makes the difference any number.
+      const PrimExpr* symbol = indices_.make().Sub(symbols_.Get(i, SIZE_MAX), symbols_.Get(i, SIZE_MAX - 1));
       const bool is_bool = param->dtype.is_bool();
       ints_[param] = is_bool ? indices_.make().Binary(NodeKind::kNE, symbol, indices_.Int(0)) : symbol;
     } else if (buffer == nullptr && is_value) {
