@@ -77,7 +77,8 @@ const PrimExpr* LoopEncoder::IndexOfBinary(const tir::BinaryExpr& binary) {
     return Fitting(binary.kind == NodeKind::kFloorDiv ? quotient : remainder, ScalarType(binary.dtype));
   }
   const PrimExpr* result = make.Binary(binary.kind, a, b);
-  return result->dtype.is_bool() ? result : Fitting(result, ScalarType(binary.dtype));
+  const bool is_one_of_both = binary.kind == NodeKind::kMin || binary.kind == NodeKind::kMax;
+  return result->dtype.is_bool() || is_one_of_both ? result : Fitting(result, ScalarType(binary.dtype));
 }
 
 const PrimExpr* LoopEncoder::Index(const PrimExpr* expr) {
