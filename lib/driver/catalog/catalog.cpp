@@ -179,8 +179,9 @@ std::string RenderPipelines(const PassRegistry& registry) {
     }
   }
   for (const PipelineEntry& addition : registry.pipeline_additions()) {
-    out += fmt::format("{:<{}}  {:<6}  added {}: {}{}\n", addition.name, width, LevelsOf(addition),
-                       DescribeTarget(addition), addition.summary, FromPlugin(addition.plugin));
+    out += fmt::format("{:<{}}  {:<6}  added {}{}: {}{}\n", addition.name, width, LevelsOf(addition),
+                       addition.comes_first ? "first " : "", DescribeTarget(addition), addition.summary,
+                       FromPlugin(addition.plugin));
     out += fmt::format("{:<{}}    {}\n", "", width, addition.passes);
   }
   return out;

@@ -21,6 +21,7 @@
 
 #include "affine_type.h"
 #include "integer_products.h"
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/ops/arithmetic.h"
 #include "iropt/infer/ops/axes.h"
 #include "iropt/infer/ops/binary.h"

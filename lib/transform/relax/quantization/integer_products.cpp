@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "affine_type.h"
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/ops/arithmetic.h"
 #include "iropt/infer/ops/axes.h"
 #include "iropt/infer/ops/binary.h"
@@ -77,6 +78,20 @@ const Expr* SumConstant(const NDArray& tensor, const Axes& axes, Workspace& work
   return MakeConstant(sums, workspace);
 }
 
+// A constant of bytes with so many zeros after the end of the axis.
+const Expr* AppendZeros(const NDArray& bytes, size_t axis, int64_t count, Workspace& workspace) {
+  std::vector<int64_t> dims(bytes.shape().begin(), bytes.shape().end());
+  int64_t inner = 1;
+  for (size_t i = axis + 1; i < dims.size(); ++i) inner *= dims[i];
+  const int64_t part = dims[axis] * inner;
+  dims[axis] += count;
+  const auto padded = NDArray::Make(bytes.dtype(), dims);
+  std::byte* to = padded->mutable_data();
+  for (size_t from = 0; from < bytes.num_bytes(); from += static_cast<size_t>(part), to += dims[axis] * inner)
+    std::copy_n(bytes.data() + from, part, to);
+  return MakeConstant(padded, workspace);
+}
+
 bool IsVector(const Expr* zero) {
   const TensorType& type = *TensorTypeOf(zero);
   return type.ndim == 1 && DimOf(zero, 0) != 1;
@@ -124,6 +139,15 @@ const Expr* IntegerProducts::Sum(const Expr* x, const std::vector<int64_t>& axes
   return op::Sum(calls_, Cast(x, kSum), {.axis = axes, .keepdims = true});
 }
 
+const Expr* IntegerProducts::PadWeight(const Expr* w, size_t axis, int64_t count) {
+  const auto* constant = As<Constant>(w);
+  if (count > 0 && constant && constant->data->dtype() == DataType::Int(8) && constant->data->num_bytes() > 0)
+    return AppendZeros(*constant->data, axis, count, workspace_);
+  std::vector<int64_t> widths(static_cast<size_t>(2 * TensorTypeOf(w)->ndim));
+  widths[2 * axis + 1] = count;
+  return Pad(w, widths, 0);
+}
+
 const Expr* IntegerProducts::Product(const ZeroedTensor& given_a, const ZeroedTensor& given_b) {
   ZeroedTensor a = WithSign(given_a, false), b = WithSign(given_b, true);
   const TensorType &left = *TensorTypeOf(a.values), &right = *TensorTypeOf(b.values);
@@ -140,11 +164,10 @@ const Expr* IntegerProducts::Product(const ZeroedTensor& given_a, const ZeroedTe
   const Expr* rows = b.zero ? Sum(a.values, {left.ndim - 1}) : nullptr;
   if (length && *length % steps_ != 0) {
     const int64_t rest = steps_ - *length % steps_;
-    std::vector<int64_t> of_a(static_cast<size_t>(2 * left.ndim)), of_b(static_cast<size_t>(2 * right.ndim));
-    of_a[of_a.size() - 1] = rest;
-    of_b[of_b.size() - 3] = rest;
-    a.values = Pad(a.values, of_a, 0);
-    b.values = Pad(b.values, of_b, 0);
+    std::vector<int64_t> widths(static_cast<size_t>(2 * left.ndim));
+    widths.back() = rest;
+    a.values = Pad(a.values, widths, 0);
+    b.values = PadWeight(b.values, static_cast<size_t>(right.ndim - 2), rest);
   }
   const Expr* sums = op::Matmul(calls_, a.values, b.values, {.out_dtype = kSum});
   if (columns) sums = op::Subtract(calls_, sums, op::Multiply(calls_, columns, a.zero));
@@ -178,7 +201,7 @@ const Expr* IntegerProducts::Convolution(const ZeroedTensor& given_x, const Zero
     w = {Cast(op::Subtract(calls_, Cast(w.values, kSum), zero), DataType::Int(16)), nullptr};
   }
   ConvShape now = shape;
-  std::vector<int64_t> x_pads(8), w_pads(8);
+  std::vector<int64_t> x_pads(8);
   const auto number = x.zero ? UniformNumber(x.zero) : std::optional(0.0);
   if (number && *number != 0) {
     // Padding is the zero point.
@@ -190,9 +213,9 @@ const Expr* IntegerProducts::Convolution(const ZeroedTensor& given_x, const Zero
   }
   const Expr* columns = x.zero ? WindowSums(x.values, w.values, now) : nullptr;
   if (x.zero && !columns) return nullptr;
-  if (shape.groups == 1 && *channels % steps_ != 0) x_pads[3] = w_pads[3] = steps_ - *channels % steps_;
+  if (shape.groups == 1 && *channels % steps_ != 0) x_pads[3] = steps_ - *channels % steps_;
   x.values = Pad(x.values, x_pads, number.value_or(0));
-  w.values = Pad(w.values, w_pads, 0);
+  w.values = PadWeight(w.values, 1, x_pads[3]);
   const ConvAttrs::Values attrs = {
       .strides = now.strides, .padding = now.pads, .dilation = now.dilations, .groups = now.groups, .out_dtype = kSum};
   const Expr* sums = op::NnConv2d(calls_, x.values, w.values, attrs);

@@ -45,6 +45,8 @@ class IntegerProducts {
   // Over the axes, which stay with length 1, in int32.
   const Expr* Sum(const Expr* x, const std::vector<int64_t>& axes);
   const Expr* Pad(const Expr* x, const std::vector<int64_t>& widths, double value);
+  // With so many zeros after the end of the axis.
+  const Expr* PadWeight(const Expr* w, size_t axis, int64_t count);
   const Expr* WindowSums(const Expr* x, const Expr* w, const ConvShape& shape);
   const Expr* Scalar(double value) { return calls_.MakeScalar(value, DataType::Int(32)); }
 
