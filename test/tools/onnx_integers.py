@@ -5,8 +5,8 @@
 
 Each model has some products, convolutions and elementwise operators on integers of 8 bits, of random shapes (rows and channels that
 vectors do not divide, lengths that are not multiples of 4, groups, paddings, unknown numbers of rows), with zero points of tensors, rows,
-columns and filters, scales of filters, and the least and greatest integers. Their results must be the same, bit by bit, and what must be
-computed by operators of Relax must not remain a call. Needs Python's onnx."""
+columns and filters, scales of rows, columns and filters, ranges of the least floats, and the least and greatest integers. Their results
+must be the same, bit by bit, and what must be computed by operators of Relax must not remain a call. Needs Python's onnx."""
 import argparse
 import os
 import subprocess
@@ -74,10 +74,12 @@ class Model:
 
     # ---- Products
 
-    def matrices(self):
+    def matrices(self, square=False):
+        """With `square`, of as many rows as columns, which no shape tells apart."""
         m, k, n = self.number(1, 40), self.number(1, 70), self.number(1, 70)
         if self.number(0, 3) == 0:
             m, k, n = 16 * self.number(1, 4), 64 * self.number(1, 8), 16 * self.number(1, 10)
+        m = n if square else m
         a_type, b_type = self.byte_type(), self.byte_type()
         shape = [*self.pick([], [1], [self.number(2, 3)]), m, k]
         names = [*shape[:-2], "rows", k] if self.number(0, 4) == 0 and "rows" not in sum(map(list, self.symbols.values()), []) else None
@@ -92,16 +94,21 @@ class Model:
         self.add("MatMulInteger", [a, b, *zeros])
 
     def qlinear_matmul(self):
-        a, a_type, b, b_type, k, n, _ = self.matrices()
+        a, a_type, b, b_type, k, n, m = self.matrices(square=self.number(0, 2) == 0)
         y_type = a_type
-        scales = [self.scale(size=0.02), self.scale(n, 0.02), self.scale(size=0.02 * np.sqrt(k))]
-        self.add("QLinearMatMul", [a, scales[0], self.zero(a_type, None), b, scales[1], self.zero(b_type, n), scales[2],
-                                   self.zero(y_type, None)])
+        # Other runtimes take only scales and zero points of all rows.
+        rows = self.pick(None, m)
+        scales = [self.scale(rows, 0.02), self.scale(n, 0.02), self.scale(rows, 0.02 * np.sqrt(k))]
+        self.add("QLinearMatMul", [a, scales[0], self.zero(a_type, rows), b, scales[1], self.zero(b_type, n), scales[2],
+                                   self.zero(y_type, rows)])
 
     def dynamic_quantize(self):
         x = self.operand([self.number(1, 9), self.number(1, 40)], np.float32)
-        self.inputs[x] *= self.pick(0, 1, 100)
-        self.inputs[x] += np.float32(self.pick(0, 0.5, -200))
+        if self.number(0, 2) == 0:
+            self.inputs[x] *= np.float32(self.pick(5e-45, 2e-44, 1e-42, 1e-38))  # the scale may be 0
+        else:
+            self.inputs[x] *= self.pick(0, 1, 100)
+            self.inputs[x] += np.float32(self.pick(0, 0.5, -200))
         self.add("DynamicQuantizeLinear", [x], outputs=3)
 
     # ---- Convolutions

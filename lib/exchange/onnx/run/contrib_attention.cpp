@@ -225,7 +225,8 @@ Result<HostValue> RunQAttention(OnnxCall& call) {
   const std::span<const int64_t> shape = call.In(1)->shape();
   const auto columns = static_cast<size_t>(shape.empty() ? 1 : shape.back());
   if (scales.size() != 1 && scales.size() != columns) return call.Fail("the scale does not fit the weights");
-  for (double& value : data) value *= call.NumberIn(3, 1);
+  IROPT_ASSIGN_OR_RETURN(const double scale, OneNumber(call, 3, 1));
+  for (double& value : data) value *= scale;
   for (size_t i = 0; i < weights.size(); ++i) weights[i] *= scales[scales.size() == 1 ? 0 : i % columns];
   IROPT_ASSIGN_OR_RETURN(const PackedProduct product, PackedProductOf(call, data, weights));
   constexpr size_t kNone = 9;

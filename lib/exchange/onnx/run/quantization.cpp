@@ -95,19 +95,38 @@ Result<HostValue> RunDynamicQuantizeLinear(OnnxCall& call) {
 
 // ---- Products
 
+Result<double> OneNumber(const OnnxCall& call, size_t input, double fallback) {
+  const NDArray* array = call.In(input);
+  if (array && array->num_elements() != 1)
+    return call.Fail(fmt::format("input {} has {} elements: expected one", input, array->num_elements()));
+  return call.NumberIn(input, fallback);
+}
+
+Result<MatrixParameter> MatrixParameter::Read(const OnnxCall& call, size_t input, std::span<const int64_t> matrices,
+                                              bool per_row) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> numbers, call.NumbersIn(input));
+  std::vector<int64_t> shape(call.In(input)->shape().begin(), call.In(input)->shape().end());
+  if (per_row && shape.size() == 1) shape.push_back(1);
+  bool fits = shape.size() <= matrices.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i) {
+    const bool is_other_axis = shape.size() - i == (per_row ? 1 : 2);
+    fits = shape[i] == 1 || (!is_other_axis && shape[i] == matrices[matrices.size() - shape.size() + i]);
+  }
+  if (numbers.size() != 1 && !fits)
+    return call.Fail(fmt::format("input {} does not fit the {}", input, per_row ? "rows" : "columns"));
+  return MatrixParameter(std::move(numbers), std::move(shape), matrices);
+}
+
+double MatrixParameter::At(size_t place) const {
+  return numbers_[numbers_.size() == 1 ? 0 : PlaceIn(shape_, matrices_, static_cast<int64_t>(place))];
+}
+
 Result<std::vector<double>> Centered(const OnnxCall& call, size_t input, size_t zero_input, bool per_row) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(input));
   if (call.In(zero_input) == nullptr) return x;
-  IROPT_ASSIGN_OR_RETURN(const std::vector<double> zero, call.NumbersIn(zero_input));
-  const std::span<const int64_t> shape = call.In(input)->shape();
-  const int64_t columns = shape.empty() ? 1 : shape.back();
-  const int64_t rows = shape.size() < 2 ? 1 : shape[shape.size() - 2];
-  if (zero.size() != 1 && static_cast<int64_t>(zero.size()) != (per_row ? rows : columns))
-    return call.Fail(fmt::format("the zero point of input {} does not fit it", input));
-  for (size_t i = 0; i < x.size(); ++i) {
-    const auto at = static_cast<int64_t>(i);
-    x[i] -= zero[zero.size() == 1 ? 0 : static_cast<size_t>(per_row ? at / columns % rows : at % columns)];
-  }
+  IROPT_ASSIGN_OR_RETURN(const MatrixParameter zero,
+                         MatrixParameter::Read(call, zero_input, call.In(input)->shape(), per_row));
+  for (size_t i = 0; i < x.size(); ++i) x[i] -= zero.At(i);
   return x;
 }
 
@@ -155,17 +174,16 @@ Result<HostValue> RunQLinearMatMul(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 2, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 3, 5, false));
   IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, call.In(3)->shape(), b));
-  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b_scale, call.NumbersIn(4));
-  IROPT_ASSIGN_OR_RETURN(const Tensor zero, call.TensorIn(7));
-  const auto columns = static_cast<size_t>(product.shape.back());
-  if (b_scale.size() != 1 && b_scale.size() != columns)
-    return call.Fail("the scale of the second matrix does not fit it");
-  const double a_scale = call.NumberIn(1, 1), y_scale = call.NumberIn(6, 1), y_zero = call.NumberIn(7, 0);
+  IROPT_ASSIGN_OR_RETURN(const MatrixParameter a_scale, MatrixParameter::Read(call, 1, product.shape, true));
+  IROPT_ASSIGN_OR_RETURN(const MatrixParameter b_scale, MatrixParameter::Read(call, 4, product.shape, false));
+  IROPT_ASSIGN_OR_RETURN(const MatrixParameter y_scale, MatrixParameter::Read(call, 6, product.shape, true));
+  IROPT_ASSIGN_OR_RETURN(const MatrixParameter y_zero, MatrixParameter::Read(call, 7, product.shape, true));
+  const DataType dtype = call.In(7)->dtype();
   for (size_t i = 0; i < product.values.size(); ++i) {
-    const double scale = Multiplier(a_scale, b_scale[b_scale.size() == 1 ? 0 : i % columns], y_scale);
-    product.values[i] = Requantized(product.values[i], scale, y_zero, zero->dtype());
+    const double scale = Multiplier(a_scale.At(i), b_scale.At(i), y_scale.At(i));
+    product.values[i] = Requantized(product.values[i], scale, y_zero.At(i), dtype);
   }
-  return HostValue(FromNumbers(zero->dtype(), product.shape, product.values));
+  return HostValue(FromNumbers(dtype, product.shape, product.values));
 }
 
 // ---- Convolutions of images of any rank
@@ -292,7 +310,7 @@ std::vector<int64_t> ShapeOf(const IntegerConvolution& conv) {
 Result<HostValue> RunConvInteger(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> w, CenteredKernel(call, 1, 3));
-  const double x_zero = call.NumberIn(2, 0);
+  IROPT_ASSIGN_OR_RETURN(const double x_zero, OneNumber(call, 2, 0));
   for (double& value : x) value -= x_zero;
   IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
                          ReadConvolution(call, call.In(0)->shape(), call.In(1)->shape()));
@@ -304,7 +322,10 @@ Result<HostValue> RunQLinearConv(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> w, CenteredKernel(call, 3, 5));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> w_scale, call.NumbersIn(4));
   IROPT_ASSIGN_OR_RETURN(const Tensor zero, call.TensorIn(7));
-  const double x_zero = call.NumberIn(2, 0);
+  IROPT_ASSIGN_OR_RETURN(const double x_scale, OneNumber(call, 1, 1));
+  IROPT_ASSIGN_OR_RETURN(const double x_zero, OneNumber(call, 2, 0));
+  IROPT_ASSIGN_OR_RETURN(const double y_scale, OneNumber(call, 6, 1));
+  IROPT_ASSIGN_OR_RETURN(const double y_zero, OneNumber(call, 7, 0));
   for (double& value : x) value -= x_zero;
   IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
                          ReadConvolution(call, call.In(0)->shape(), call.In(3)->shape()));
@@ -317,7 +338,6 @@ Result<HostValue> RunQLinearConv(OnnxCall& call) {
     return call.Fail("the scale or the bias does not fit the filters");
   std::vector<double> y = Convolve(conv, x, w);
   const auto size = static_cast<size_t>(std::max<int64_t>(1, Product(conv.out)));
-  const double x_scale = call.NumberIn(1, 1), y_scale = call.NumberIn(6, 1), y_zero = call.NumberIn(7, 0);
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t filter = i / size % filters;
     const double sum = y[i] + (bias.empty() ? 0 : bias[filter]);

@@ -6,18 +6,20 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "exchange/onnx/run/onnx_call.h"
 
 namespace iropt::onnx {
 
-// The nearest number of an integer type; ties go to even numbers. Other types have all numbers.
+// The nearest number of an integer type; ties go to even numbers, and NaN to the least one. Other types have all
+// numbers.
 inline double Saturated(double value, DataType dtype) {
   if (!dtype.is_integer()) return value;
   const double whole = std::ldexp(1.0, dtype.bits);
   const double least = dtype.is_uint() ? 0 : -whole / 2;
-  return std::clamp(std::nearbyint(value), least, least + whole - 1);
+  return std::isnan(value) ? least : std::clamp(std::nearbyint(value), least, least + whole - 1);
 }
 
 inline double Multiplier(double a_scale, double b_scale, double y_scale) {
@@ -38,7 +40,30 @@ struct DynamicRange {
 };
 DynamicRange QuantizeDynamically(std::span<const double> x);
 
-// The elements less their zero point: one number, or one for each row (`per_row`) or column of the matrices.
+// An input that must be one number; the fallback if it is left out.
+Result<double> OneNumber(const OnnxCall& call, size_t input, double fallback);
+
+// A scale or a zero point of matrices: one number, or one for each row (a vector, or [..., M, 1]) or column (a vector,
+// or [..., 1, N]), in each of the matrices or in all of them.
+class MatrixParameter {
+ public:
+  // For matrices of the shape. An error if the input is left out or does not fit them.
+  static Result<MatrixParameter> Read(const OnnxCall& call, size_t input, std::span<const int64_t> matrices,
+                                      bool per_row);
+  // For the element of the matrices at this place.
+  double At(size_t place) const;
+
+ private:
+  MatrixParameter(std::vector<double> numbers, std::vector<int64_t> shape, std::span<const int64_t> matrices)
+      : numbers_(std::move(numbers)), shape_(std::move(shape)), matrices_(matrices.begin(), matrices.end()) {}
+  std::vector<double> numbers_;
+  std::vector<int64_t> shape_, matrices_;
+};
+
+// The place in a tensor of the element at a place of what it broadcasts to.
+size_t PlaceIn(std::span<const int64_t> shape, std::span<const int64_t> whole, int64_t place);
+
+// The elements less their zero point, which may be left out.
 Result<std::vector<double>> Centered(const OnnxCall& call, size_t input, size_t zero_input, bool per_row);
 
 // The matrix product, with batches that broadcast as those of the shapes.

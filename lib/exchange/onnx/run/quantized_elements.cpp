@@ -24,7 +24,9 @@ DynamicRange QuantizeDynamically(std::span<const double> x) {
   constexpr DataType kByte = DataType::UInt(8);
   const float scale = greatest == least ? 1 : (greatest - least) / 255;
   DynamicRange range{.numbers = {}, .scale = static_cast<double>(scale)};
-  range.zero = Saturated(static_cast<double>(-least / scale), kByte);
+  // 0 / 0, if the scale is less than floats can be, and infinity / infinity become 255, as in onnxruntime.
+  const float zero = -least / scale;
+  range.zero = std::isnan(zero) ? 255 : Saturated(static_cast<double>(zero), kByte);
   for (const double value : x) {
     const auto quotient = static_cast<double>(static_cast<float>(value) / scale);
     range.numbers.push_back(Saturated(std::nearbyint(quotient) + range.zero, kByte));
@@ -32,25 +34,40 @@ DynamicRange QuantizeDynamically(std::span<const double> x) {
   return range;
 }
 
+size_t PlaceIn(std::span<const int64_t> shape, std::span<const int64_t> whole, int64_t place) {
+  int64_t at = 0;
+  int64_t stride = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int64_t dim = shape[shape.size() - 1 - i];
+    const int64_t size = whole[whole.size() - 1 - i];
+    if (dim != 1) at += place % size * stride;
+    stride *= dim;
+    place /= size;
+  }
+  return static_cast<size_t>(at);
+}
+
 namespace {
 
 // An operand: three inputs from this one on.
 Result<std::vector<double>> RealNumbers(const OnnxCall& call, size_t input) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(input));
-  const auto scale = static_cast<float>(call.NumberIn(input + 1, 1));
-  const double zero = call.NumberIn(input + 2, 0);
-  for (double& value : x) value = static_cast<double>(static_cast<float>(value - zero) * scale);
+  IROPT_ASSIGN_OR_RETURN(const double scale, OneNumber(call, input + 1, 1));
+  IROPT_ASSIGN_OR_RETURN(const double zero, OneNumber(call, input + 2, 0));
+  for (double& value : x) value = static_cast<double>(static_cast<float>(value - zero) * static_cast<float>(scale));
   return x;
 }
 
 // The result, whose scale and zero point are two inputs from this one on.
-HostValue QuantizedResult(const OnnxCall& call, size_t input, DataType dtype, std::span<const int64_t> shape,
-                          std::vector<double> y) {
-  const auto scale = static_cast<float>(call.NumberIn(input, 1));
-  const double zero = call.NumberIn(input + 1, 0);
-  for (double& value : y)
-    value = Saturated(std::nearbyint(static_cast<double>(static_cast<float>(value) / scale)) + zero, dtype);
-  return FromNumbers(dtype, shape, y);
+Result<HostValue> QuantizedResult(const OnnxCall& call, size_t input, DataType dtype, std::span<const int64_t> shape,
+                                  std::vector<double> y) {
+  IROPT_ASSIGN_OR_RETURN(const double scale, OneNumber(call, input, 1));
+  IROPT_ASSIGN_OR_RETURN(const double zero, OneNumber(call, input + 1, 0));
+  for (double& value : y) {
+    const float quotient = static_cast<float>(value) / static_cast<float>(scale);
+    value = Saturated(std::nearbyint(static_cast<double>(quotient)) + zero, dtype);
+  }
+  return HostValue(FromNumbers(dtype, shape, y));
 }
 
 // ---- Elements
@@ -67,20 +84,6 @@ std::optional<std::vector<int64_t>> BroadcastShape(std::initializer_list<std::sp
     }
   }
   return result;
-}
-
-// The place in a tensor of the element at a place of what it broadcasts to.
-size_t PlaceIn(std::span<const int64_t> shape, std::span<const int64_t> whole, int64_t place) {
-  int64_t at = 0;
-  int64_t stride = 1;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    const int64_t dim = shape[shape.size() - 1 - i];
-    const int64_t size = whole[whole.size() - 1 - i];
-    if (dim != 1) at += place % size * stride;
-    stride *= dim;
-    place /= size;
-  }
-  return static_cast<size_t>(at);
 }
 
 template <class F>
@@ -267,6 +270,8 @@ Result<HostValue> RunQLinearAveragePool(OnnxCall& call) {
   IROPT_RETURN_IF_ERROR(call.CheckShape(shape));
   const bool counts_padding = call.Int("count_include_pad") != 0;
   std::vector<double> y;
+  IROPT_ASSIGN_OR_RETURN(const double y_scale, OneNumber(call, 3, 1));
+  IROPT_ASSIGN_OR_RETURN(const double y_zero, OneNumber(call, 4, 0));
   for (int64_t plane = 0; plane < image[0] * image[1]; ++plane) {
     for (int64_t window = 0; window < shape[2] * shape[3]; ++window) {
       const Places rows = PlacesOf(window / shape[3], kernel[0], strides[0], pads[0], pads[2], image[2]);
@@ -280,7 +285,7 @@ Result<HostValue> RunQLinearAveragePool(OnnxCall& call) {
           counts_padding ? rows.padded * columns.padded : (rows.last - rows.first) * (columns.last - columns.first);
       // The zero point is added before the number is rounded.
       const double mean = count > 0 ? sum / static_cast<double>(count) : 0;
-      y.push_back(Saturated(mean / call.NumberIn(3, 1) + call.NumberIn(4, 0), call.In(0)->dtype()));
+      y.push_back(Saturated(mean / y_scale + y_zero, call.In(0)->dtype()));
     }
   }
   return HostValue(FromNumbers(call.In(0)->dtype(), shape, y));
@@ -311,7 +316,8 @@ Result<HostValue> RunMatMulIntegerToFloat(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 4, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 5, false));
   IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, call.In(1)->shape(), b));
-  IROPT_RETURN_IF_ERROR(Scale(call, call.NumberIn(2, 1), 3, product));
+  IROPT_ASSIGN_OR_RETURN(const double a_scale, OneNumber(call, 2, 1));
+  IROPT_RETURN_IF_ERROR(Scale(call, a_scale, 3, product));
   IROPT_RETURN_IF_ERROR(AddBias(call, 6, product));
   IROPT_ASSIGN_OR_RETURN(const Tensor scale, call.TensorIn(2));
   return HostValue(FromNumbers(scale->dtype(), product.shape, product.values));
@@ -373,12 +379,15 @@ Result<HostValue> RunQGemm(OnnxCall& call) {
     for (size_t i = 0; i < product.values.size(); ++i)
       product.values[i] += c[PlaceIn(call.In(6)->shape(), product.shape, static_cast<int64_t>(i))];
   }
-  const double scale = call.Float("alpha", 1) * call.NumberIn(1, 1);
+  IROPT_ASSIGN_OR_RETURN(const double a_scale, OneNumber(call, 1, 1));
+  IROPT_ASSIGN_OR_RETURN(const double y_scale, OneNumber(call, 7, 1));
+  IROPT_ASSIGN_OR_RETURN(const double y_zero, OneNumber(call, 8, 0));
+  const double scale = call.Float("alpha", 1) * a_scale;
   const DataType dtype = call.In(8) ? call.In(8)->dtype() : DataType::Float(32);
   for (size_t i = 0; i < product.values.size(); ++i) {
     const double factor = b_scale[b_scale.size() == 1 ? 0 : i % columns];
     double& value = product.values[i];
-    value = call.In(8) ? Requantized(value, Multiplier(scale, factor, call.NumberIn(7, 1)), call.NumberIn(8, 0), dtype)
+    value = call.In(8) ? Requantized(value, Multiplier(scale, factor, y_scale), y_zero, dtype)
                        : value * Multiplier(scale, factor, 1);
   }
   return HostValue(FromNumbers(dtype, product.shape, product.values));

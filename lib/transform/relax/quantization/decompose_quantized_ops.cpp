@@ -6,14 +6,15 @@
 //
 // These can be fused, scheduled and compiled. They are MatMulInteger, QLinearMatMul, ConvInteger and QLinearConv,
 // DynamicQuantizeLinear, and DynamicQuantizeMatMul, MatMulIntegerToFloat, QLinearAdd, QLinearMul, QLinearConcat and
-// QLinearGlobalAveragePool of onnxruntime. Integers are the same as before, bit by bit. Data become uint8 and weights
-// int8, which processors multiply.
+// QLinearGlobalAveragePool of onnxruntime. Integers are the same as before, bit by bit, if all numbers are finite. Data
+// become uint8 and weights int8, which processors multiply.
 //
 // Convolutions and products of float32 whose operands are dequantized, the second of them a constant, are sums of
 // integers times the scales, too: their results differ by the rounding of sums. Sums are padded to a multiple of
-// `steps`. Calls stay where types are not known, convolutions are not of images of two axes, or sums could leave the
-// range of int32. O(nodes).
+// `steps`. Calls stay where types are not known, scales do not fit, convolutions are not of images of two axes, or sums
+// could leave the range of int32. O(nodes).
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -21,6 +22,7 @@
 
 #include "affine_type.h"
 #include "integer_products.h"
+#include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/ops/arithmetic.h"
 #include "iropt/infer/ops/axes.h"
@@ -126,6 +128,40 @@ std::optional<std::vector<int64_t>> SizesOf(const Expr* tensor) {
   return sizes;
 }
 
+bool IsOne(const PrimExpr* dim) {
+  const int64_t* size = arith::AsInt(dim);
+  return size && *size == 1;
+}
+
+// Returns whether a scale or a zero point is one number.
+bool IsOneNumber(const Expr* parameter) {
+  const TensorType& type = *TensorTypeOf(parameter);
+  return type.ndim == 0 || (type.known && std::ranges::all_of(type.dims, IsOne));
+}
+
+// Returns whether it is one number, or one for each row (a vector, or [..., M, 1]) or column (a vector, or [..., 1, N])
+// of matrices.
+bool FitsMatrices(const Expr* parameter, const Expr* matrices, bool per_row) {
+  const TensorType &type = *TensorTypeOf(parameter), &whole = *TensorTypeOf(matrices);
+  if (type.ndim == 0) return true;
+  if (!type.known || !whole.known || whole.ndim < 2 || type.ndim > whole.ndim) return false;
+  const int shift = whole.ndim - type.ndim - (per_row && type.ndim == 1 ? 1 : 0);
+  for (int i = 0; i < type.ndim; ++i) {
+    const PrimExpr* dim = type.dims[static_cast<size_t>(i)];
+    const int axis = i + shift - whole.ndim;
+    const bool varies = axis != (per_row ? -1 : -2);
+    if (!IsOne(dim) && !(varies && arith::ProveEqual(dim, whole.dims[static_cast<size_t>(i + shift)]))) return false;
+  }
+  return true;
+}
+
+// Returns whether it is one number, or one for each filter of a kernel.
+bool FitsFilters(const Expr* parameter, const Expr* kernel) {
+  if (IsOneNumber(parameter)) return true;
+  const auto filters = DimOf(kernel, 0);
+  return TensorTypeOf(parameter)->ndim == 1 && filters && DimOf(parameter, 0) == filters;
+}
+
 // A matrix of bytes, transposed.
 const Expr* Transposed(const NDArray& matrix, Workspace& workspace) {
   const int64_t rows = matrix.shape()[0], columns = matrix.shape()[1];
@@ -189,20 +225,23 @@ class QuantizedOpDecomposer : public ExprMutator {
   struct DynamicRange {
     const Expr *integers, *scale, *zero;
   };
-  // The range covers 0; that of zeros has the scale 1.
+  // The range covers 0; that of zeros has the scale 1. If the scale is less than floats can be, it is 0, and quotients
+  // may be NaN: as in onnxruntime, the zero point is 255 then, and the integers of NaN are 0.
   DynamicRange QuantizeDynamically(const Expr* x) {
     const Expr* none = calls().MakeScalar(0, kReal);
     const Expr* least = op::Minimum(calls(), op::Min(calls(), x), none);
     const Expr* most = op::Maximum(calls(), op::Max(calls(), x), none);
-    const Expr* range = op::Divide(calls(), op::Subtract(calls(), most, least), calls().MakeScalar(255, kReal));
-    const Expr* is_empty = op::Equal(calls(), range, none);
+    const Expr* greatest = calls().MakeScalar(255, kReal);
+    const Expr* range = op::Divide(calls(), op::Subtract(calls(), most, least), greatest);
+    const Expr* is_empty = op::Equal(calls(), most, least);
     const Expr* scale = builder().Emit(op::Where(calls(), is_empty, calls().MakeScalar(1, kReal), range));
-    const Expr* zero = op::Round(calls(), op::Divide(calls(), op::Subtract(calls(), none, least), scale));
-    zero = op::Minimum(calls(), op::Maximum(calls(), zero, none), calls().MakeScalar(255, kReal));
-    const Expr* real_zero = builder().Emit(zero);
-    const Expr* integers = products().Requantize(op::Divide(calls(), x, scale), calls().MakeScalar(1, kReal), real_zero,
-                                                 DataType::UInt(8));
-    return {builder().Emit(integers), scale, builder().Emit(products().Cast(real_zero, DataType::UInt(8)))};
+    const Expr* zero =
+        builder().Emit(op::Round(calls(), op::Divide(calls(), op::Subtract(calls(), none, least), scale)));
+    zero = builder().Emit(op::Where(calls(), op::Less(calls(), zero, greatest), zero, greatest));
+    const Expr* y = builder().Emit(op::Add(calls(), op::Round(calls(), op::Divide(calls(), x, scale)), zero));
+    y = op::Minimum(calls(), op::Where(calls(), op::Greater(calls(), y, none), y, none), greatest);
+    return {builder().Emit(products().Cast(y, DataType::UInt(8))), scale,
+            builder().Emit(products().Cast(zero, DataType::UInt(8)))};
   }
   bool HasReals(const Expr* x) { return x && TensorTypeOf(x)->dtype == kReal && TensorTypeOf(x)->ndim > 0; }
   const Expr* DynamicQuantizeLinear(const PackedNode& node) {
@@ -216,8 +255,10 @@ class QuantizedOpDecomposer : public ExprMutator {
 
   const Expr* Sums(const Expr* a, const Expr* a_zero, const Expr* b, const Expr* b_zero) {
     if (!a || !b || !IsByte(a) || !IsByte(b)) return nullptr;
-    const auto length = SizesOf(b);
-    if (length && length->size() >= 2 && !FitsSum((*length)[length->size() - 2], 0)) return nullptr;
+    if (TensorTypeOf(a)->ndim < 2 || TensorTypeOf(b)->ndim < 2) return nullptr;
+    const auto columns = DimOf(a, -1), rows = DimOf(b, -2);
+    if ((!columns && !rows) || !FitsSum(rows.value_or(columns.value_or(0)), 0)) return nullptr;
+    if ((a_zero && !FitsMatrices(a_zero, a, true)) || (b_zero && !FitsMatrices(b_zero, b, false))) return nullptr;
     return products().Product({a, a_zero}, {b, b_zero});
   }
   // Returns whether the sum of so many products and a number is in the range of int32.
@@ -242,9 +283,17 @@ class QuantizedOpDecomposer : public ExprMutator {
   const Expr* QLinearMatMul(const PackedNode& node) {
     if (!HasAll(node, {0, 1, 2, 3, 4, 5, 6, 7}) || !IsByte(node.In(7))) return nullptr;
     const Expr* sums = Sums(node.In(0), node.In(2), node.In(3), node.In(5));
-    if (!sums || TensorTypeOf(node.In(1))->ndim > 1 || TensorTypeOf(node.In(4))->ndim > 1) return nullptr;
-    const Expr* factor = Factor(node.In(1), node.In(4), node.In(6));
-    return products().Requantize(sums, factor, node.In(7), TensorTypeOf(node.In(7))->dtype);
+    if (!sums || !FitsMatrices(node.In(4), sums, false)) return nullptr;
+    for (const size_t of_rows : std::array<size_t, 3>{1, 6, 7}) {
+      if (!FitsMatrices(node.In(of_rows), sums, true)) return nullptr;
+    }
+    const Expr* factor = Factor(products().AlongRows(node.In(1)), node.In(4), products().AlongRows(node.In(6)));
+    return products().Requantize(sums, factor, products().AlongRows(node.In(7)), TensorTypeOf(node.In(7))->dtype);
+  }
+  // The sums times the scale of the data and that of each column of the weight.
+  const Expr* ScaledColumns(const Expr* sums, const Expr* a_scale, const Expr* b_scale, const Expr* bias) {
+    if (!FitsMatrices(b_scale, sums, false) || (bias && !FitsMatrices(bias, sums, false))) return nullptr;
+    return Scaled(sums, op::Multiply(calls(), a_scale, b_scale), bias);
   }
   const Expr* Scaled(const Expr* sums, const Expr* scale, const Expr* bias) {
     const Expr* y = op::Multiply(calls(), products().Cast(sums, kReal), scale);
@@ -252,15 +301,15 @@ class QuantizedOpDecomposer : public ExprMutator {
   }
   const Expr* MatMulIntegerToFloat(const PackedNode& node) {
     if (!HasAll(node, {2, 3}) || !HasZeros(node, 4) || !HasZeros(node, 5) || !HasZeros(node, 6)) return nullptr;
-    if (TensorTypeOf(node.In(2))->dtype != kReal || TensorTypeOf(node.In(2))->ndim > 1) return nullptr;
+    if (TensorTypeOf(node.In(2))->dtype != kReal || !IsOneNumber(node.In(2))) return nullptr;
     const Expr* sums = Sums(node.In(0), node.In(4), node.In(1), node.In(5));
-    return sums ? Scaled(sums, op::Multiply(calls(), node.In(2), node.In(3)), node.In(6)) : nullptr;
+    return sums ? ScaledColumns(sums, node.In(2), node.In(3), node.In(6)) : nullptr;
   }
   const Expr* DynamicQuantizeMatMul(const PackedNode& node) {
     if (!HasReals(node.In(0)) || !HasAll(node, {1, 2}) || !HasZeros(node, 3) || !HasZeros(node, 4)) return nullptr;
     const DynamicRange a = QuantizeDynamically(node.In(0));
     const Expr* sums = Sums(a.integers, a.zero, node.In(1), node.In(3));
-    return sums ? Scaled(sums, op::Multiply(calls(), a.scale, node.In(2)), node.In(4)) : nullptr;
+    return sums ? ScaledColumns(sums, a.scale, node.In(2), node.In(4)) : nullptr;
   }
 
   // ---- Convolutions
@@ -287,7 +336,8 @@ class QuantizedOpDecomposer : public ExprMutator {
   }
   const Expr* Convolution(const PackedNode& node, ZeroedTensor x, ZeroedTensor w, const Expr* bias) {
     const auto shape = ShapeOf(node, x.values, w.values);
-    if (!shape) return nullptr;
+    if (!shape || (x.zero && !IsOneNumber(x.zero)) || (w.zero && !FitsFilters(w.zero, w.values))) return nullptr;
+    if (bias && !FitsFilters(bias, w.values)) return nullptr;
     const auto kernel = SizesOf(w.values);
     const auto numbers = bias ? NumbersOf(bias) : std::optional(std::vector<double>());
     double most = 0;
@@ -303,7 +353,9 @@ class QuantizedOpDecomposer : public ExprMutator {
   const Expr* QLinearConv(const PackedNode& node) {
     if (!HasAll(node, {0, 1, 2, 3, 4, 5, 6, 7}) || !HasZeros(node, 8) || !IsByte(node.In(7))) return nullptr;
     const Expr* sums = Convolution(node, {node.In(0), node.In(2)}, {node.In(3), node.In(5)}, node.In(8));
-    if (!sums) return nullptr;
+    constexpr std::array<size_t, 4> kOnes = {1, 2, 6, 7};
+    const bool fits = std::ranges::all_of(kOnes, [&](size_t i) { return IsOneNumber(node.In(i)); });
+    if (!sums || !fits || !FitsFilters(node.In(4), node.In(3))) return nullptr;
     const Expr* factor = products().AlongChannels(Factor(node.In(1), node.In(4), node.In(6)));
     return products().Requantize(sums, factor, node.In(7), TensorTypeOf(node.In(7))->dtype);
   }
@@ -369,9 +421,15 @@ class QuantizedOpDecomposer : public ExprMutator {
 
   // ---- Elements
 
+  static bool IsByteTensor(const PackedNode& node, size_t i) { return node.In(i) && IsByte(node.In(i)); }
+  // Returns whether one scale is this input, and one zero point the next one, or it is left out.
+  static bool HasScale(const PackedNode& node, size_t i) {
+    if (!node.In(i) || !IsOneNumber(node.In(i)) || !HasZeros(node, i + 1)) return false;
+    return node.IsLeftOut(i + 1) || IsOneNumber(node.In(i + 1));
+  }
   // The operand that begins with this input as float32; null if it is not of bytes with one scale.
   const Expr* Dequantized(const PackedNode& node, size_t input) {
-    if (!HasAll(node, {input, input + 1}) || !HasZeros(node, input + 2) || !IsByte(node.In(input))) return nullptr;
+    if (!IsByteTensor(node, input) || !HasScale(node, input + 1)) return nullptr;
     const Expr* centered = products().Cast(node.In(input), DataType::Int(32));
     if (const Expr* zero = node.In(input + 2))
       centered = op::Subtract(calls(), centered, products().Cast(zero, DataType::Int(32)));
@@ -379,7 +437,7 @@ class QuantizedOpDecomposer : public ExprMutator {
   }
   // Reals in the scale and with the zero point that begin with this input.
   const Expr* Quantized(const PackedNode& node, const Expr* y, size_t input, DataType dtype) {
-    if (!node.In(input) || !HasZeros(node, input + 1)) return nullptr;
+    if (!HasScale(node, input)) return nullptr;
     return products().Requantize(op::Divide(calls(), y, node.In(input)), calls().MakeScalar(1, kReal),
                                  node.In(input + 1), dtype);
   }

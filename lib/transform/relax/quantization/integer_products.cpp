@@ -19,6 +19,13 @@
 
 namespace iropt {
 
+std::optional<int64_t> DimOf(const Expr* tensor, int axis) {
+  const TensorType& type = *TensorTypeOf(tensor);
+  if (!type.known) return std::nullopt;
+  const int64_t* size = arith::AsInt(type.dims[static_cast<size_t>(axis < 0 ? axis + type.ndim : axis)]);
+  return size ? std::optional(*size) : std::nullopt;
+}
+
 namespace {
 
 constexpr DataType kSum = DataType::Int(32);
@@ -31,13 +38,6 @@ std::optional<double> UniformNumber(const Expr* expr) {
   if (!numbers || numbers->empty()) return std::nullopt;
   const bool is_uniform = std::ranges::all_of(*numbers, [&](double number) { return number == numbers->front(); });
   return is_uniform ? std::optional(numbers->front()) : std::nullopt;
-}
-
-std::optional<int64_t> DimOf(const Expr* tensor, int axis) {
-  const TensorType& type = *TensorTypeOf(tensor);
-  if (!type.known) return std::nullopt;
-  const int64_t* size = arith::AsInt(type.dims[static_cast<size_t>(axis < 0 ? axis + type.ndim : axis)]);
-  return size ? std::optional(*size) : std::nullopt;
 }
 
 // The bytes of a constant with the other sign: a number that differs by kOffset has another first bit.
@@ -107,6 +107,10 @@ const Expr* IntegerProducts::AlongChannels(const Expr* vector) {
   return IsVector(vector) ? op::ExpandDims(calls_, vector, {.axis = Axes{0, 2, 3}}) : vector;
 }
 
+const Expr* IntegerProducts::AlongRows(const Expr* vector) {
+  return IsVector(vector) ? op::ExpandDims(calls_, vector, {.axis = Axes{1}}) : vector;
+}
+
 ZeroedTensor IntegerProducts::WithSign(const ZeroedTensor& x, bool has_sign) {
   const bool has_now = TensorTypeOf(x.values)->dtype.is_int();
   const double offset = has_now == has_sign ? 0 : has_sign ? -kOffset : kOffset;
@@ -154,7 +158,7 @@ const Expr* IntegerProducts::Product(const ZeroedTensor& given_a, const ZeroedTe
   if (left.ndim < 2 || right.ndim < 2) return nullptr;
   const auto length = DimOf(a.values, -1);
   if (a.zero && b.zero && !length) return nullptr;
-  if (a.zero && IsVector(a.zero)) a.zero = op::ExpandDims(calls_, a.zero, {.axis = Axes{1}});
+  if (a.zero) a.zero = AlongRows(a.zero);
   const Expr* columns = nullptr;
   if (a.zero) {
     columns = Sum(b.values, {right.ndim - 2});

@@ -21,6 +21,9 @@ struct ConvShape {
   int64_t groups = 1;
 };
 
+// The static size of an axis, which counts from the last one if it is negative.
+std::optional<int64_t> DimOf(const Expr* tensor, int axis);
+
 class IntegerProducts {
  public:
   // The length of sums that is padded to a multiple of `steps`.
@@ -38,6 +41,8 @@ class IntegerProducts {
   const Expr* Cast(const Expr* x, DataType dtype);
   // A vector of channels as [1, C, 1, 1]; one number as it is.
   const Expr* AlongChannels(const Expr* vector);
+  // A vector of rows as [M, 1]; others as they are.
+  const Expr* AlongRows(const Expr* vector);
 
  private:
   // The same numbers in the other dtype of 8 bits, with another zero point in int32 (null: 0).
