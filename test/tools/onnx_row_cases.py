@@ -161,11 +161,18 @@ def quantized_cases():
     step = f32(4 / 255)
     offset = np.uint8(np.round(1 / step))
     add("DynamicQuantizeLinear", 17, [values], [np.clip(np.round(values / step) + offset, 0, 255).astype("uint8"), step, np.array(offset)])
+    # The scale is less than floats can be: 0 / 0 is the zero point 255, or the number 0.
+    add("DynamicQuantizeLinear", 17, [f32([1e-44, 0, 5e-45, -1e-44])], [np.array([255, 0, 255, 0], "uint8"), f32(0), np.array(255, "uint8")])
     a, b = np.array([[1, 2], [3, 4]], "uint8"), np.array([[5, 1], [2, 250]], "uint8")
     wide_a, wide_b = a.astype("int32") - 1, b.astype("int32") - 2
     add("MatMulInteger", 17, [a, b, np.array(1, "uint8"), np.array(2, "uint8")], [wide_a @ wide_b])
     result = np.clip(np.round(wide_a @ wide_b * (0.5 * 0.25 / 2)) + 3, 0, 255).astype("uint8")
     add("QLinearMatMul", 17, [a, f32(0.5), np.array(1, "uint8"), b, f32(0.25), np.array(2, "uint8"), f32(2), np.array(3, "uint8")], [result])
+    rows, row_zeros = f32([0.5, 0.25]), np.array([1, 2], "uint8")
+    sums = (a.astype("int32") - row_zeros[:, None]) @ wide_b
+    by_rows = np.clip(np.round(sums * rows[:, None] * f32(0.25) / f32([[2], [1]])) + [[3], [100]], 0, 255).astype("uint8")
+    add("QLinearMatMul", 17, [a, rows, row_zeros, b, f32(0.25), np.array(2, "uint8"), f32([2, 1]), np.array([3, 100], "uint8")], [by_rows],
+        in_onnxruntime=False)  # it takes single scales only
 
 
 def cases():

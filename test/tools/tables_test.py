@@ -38,6 +38,7 @@ IROPT_CONFIG_CHOICE("mode", "x", "the mode", "x", "y")
 '''
 PIPELINES = '''IROPT_PIPELINE("p", 0, 4, "A,B", "both", IROPT_RUN_IF("a.b", "A"), IROPT_SET_IF("a.c", "B", fast, true))
 IROPT_TARGET_PIPELINE("cuda", "p", 0, 4, "C", "more")
+IROPT_FIRST_TARGET_PIPELINE("cuda", "p", 0, 4, "D", "before")
 '''
 NAMES = '''IROPT_PASS_NAME("A", "Plain")
 IROPT_PASS_NAME("tirx.AddIt", "tir.AddIt", "wide=int8")
@@ -144,7 +145,8 @@ class TablesTest(unittest.TestCase):
         rows = self.read("transform/pipelines/rows.cpp")
         self.assertIn('{"p", 0, 4, "A,B", "both", {}, {}, {{PipelineRule::Kind::RunIf, ConfigOf("a.b"), "A"}, '
                       '{PipelineRule::Kind::SetIf, ConfigOf("a.c"), "B", {{"fast", true, {}}}}}}', rows)
-        self.assertIn('{"p", 0, 4, "C", "more", {}, "cuda"}', rows)
+        self.assertIn('{"p", 0, 4, "C", "more", {}, "cuda", {}, false}', rows)
+        self.assertIn('{"p", 0, 4, "D", "before", {}, "cuda", {}, true}', rows)
 
     def test_names(self):
         self.make("names_rows", NAMES)
