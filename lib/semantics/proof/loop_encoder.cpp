@@ -357,7 +357,8 @@ bool LoopEncoder::IsSameElement(const PrimExpr* expr, const tir::BufferStore& st
 std::pair<OpId, const PrimExpr*> LoopEncoder::FindUpdate(const tir::BufferStore& store) {
   const PrimExpr* value = store.value;
   if (const auto* let = Is<tir::Var>(value) ? lets_.Find(To<tir::Var>(value)) : nullptr) {
-    // All that it was computed from is still the same. In a loop within its own one it is that of before all iterations.
+    // All that it was computed from is still the same. In a loop within its own one it is that of before all
+    // iterations.
     bool is_same = let->loop == open_loop_;
     tir::PostOrderVisit(let->value, [&](const Node* node) {
       const auto* load = As<tir::BufferLoad>(node);

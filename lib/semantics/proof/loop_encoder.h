@@ -111,7 +111,7 @@ class LoopEncoder {
   LookupMap<const tir::Var*, const PrimExpr*> ints_;
   LookupMap<const tir::Var*, const Term*> values_;
   LookupMap<const tir::Var*, const PrimExpr*> axis_extents_;  // of the axes of threads around
-  LookupSet<const tir::Var*> shared_;  // memory of blocks of threads
+  LookupSet<const tir::Var*> shared_;                         // memory of blocks of threads
   const PrimExpr* guard_ = nullptr;
   const PrimExpr* runs_ = nullptr;       // that the loops around have iterations
   std::vector<const Term*> conditions_;  // that depend on elements

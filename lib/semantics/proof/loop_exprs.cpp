@@ -191,8 +191,7 @@ void LoopEncoder::CheckView(const tir::Buffer& buffer, List<const PrimExpr*> ind
     return size;
   };
   const bool has_offset = buffer.elem_offset && !arith::IsInt(buffer.elem_offset, 0);
-  const bool is_whole =
-      buffer.strides.empty() && !has_offset && indices_.IsEqual(product(shape), product(memory.dims));
+  const bool is_whole = buffer.strides.empty() && !has_offset && indices_.IsEqual(product(shape), product(memory.dims));
   // With the other ones within bounds, the first index of a view of all elements is if the place in memory is.
   for (uint32_t i = is_whole ? 1 : 0; i < indices.size(); ++i) {
     const PrimExpr* index = Index(indices[i]);
