@@ -148,9 +148,9 @@ bool FitsMatrices(const Expr* parameter, const Expr* matrices, bool per_row) {
   const int shift = whole.ndim - type.ndim - (per_row && type.ndim == 1 ? 1 : 0);
   for (int i = 0; i < type.ndim; ++i) {
     const PrimExpr* dim = type.dims[static_cast<size_t>(i)];
-    const int axis = i + shift - whole.ndim;
-    const bool varies = axis != (per_row ? -1 : -2);
-    if (!IsOne(dim) && !(varies && arith::ProveEqual(dim, whole.dims[static_cast<size_t>(i + shift)]))) return false;
+    const int axis = i + shift;
+    const bool varies = whole.ndim - axis != (per_row ? 1 : 2);
+    if (!IsOne(dim) && !(varies && arith::ProveEqual(dim, whole.dims[static_cast<size_t>(axis)]))) return false;
   }
   return true;
 }
@@ -225,23 +225,28 @@ class QuantizedOpDecomposer : public ExprMutator {
   struct DynamicRange {
     const Expr *integers, *scale, *zero;
   };
-  // The range covers 0; that of zeros has the scale 1. If the scale is less than floats can be, it is 0, and quotients
-  // may be NaN: as in onnxruntime, the zero point is 255 then, and the integers of NaN are 0.
+  // The range covers 0; that of zeros has the scale 1. If the scale is less than floats can be, it is 0: as in
+  // onnxruntime, the zero point is 255 then, and positive numbers are 255, others 0. Scalars see to that, since a
+  // condition in each element would take more time.
   DynamicRange QuantizeDynamically(const Expr* x) {
-    const Expr* none = calls().MakeScalar(0, kReal);
-    const Expr* least = op::Minimum(calls(), op::Min(calls(), x), none);
-    const Expr* most = op::Maximum(calls(), op::Max(calls(), x), none);
-    const Expr* greatest = calls().MakeScalar(255, kReal);
-    const Expr* range = op::Divide(calls(), op::Subtract(calls(), most, least), greatest);
-    const Expr* is_empty = op::Equal(calls(), most, least);
-    const Expr* scale = builder().Emit(op::Where(calls(), is_empty, calls().MakeScalar(1, kReal), range));
-    const Expr* zero =
-        builder().Emit(op::Round(calls(), op::Divide(calls(), op::Subtract(calls(), none, least), scale)));
-    zero = builder().Emit(op::Where(calls(), op::Less(calls(), zero, greatest), zero, greatest));
-    const Expr* y = builder().Emit(op::Add(calls(), op::Round(calls(), op::Divide(calls(), x, scale)), zero));
-    y = op::Minimum(calls(), op::Where(calls(), op::Greater(calls(), y, none), y, none), greatest);
-    return {builder().Emit(products().Cast(y, DataType::UInt(8))), scale,
-            builder().Emit(products().Cast(zero, DataType::UInt(8)))};
+    const auto real = [&](double number) { return calls().MakeScalar(number, kReal); };
+    const auto where = [&](const Expr* condition, const Expr* a, const Expr* b) {
+      return builder().Emit(op::Where(calls(), condition, a, b));
+    };
+    const Expr* least = op::Minimum(calls(), op::Min(calls(), x), real(0));
+    const Expr* most = op::Maximum(calls(), op::Max(calls(), x), real(0));
+    const Expr* range = op::Divide(calls(), op::Subtract(calls(), most, least), real(255));
+    const Expr* scale = where(op::Equal(calls(), most, least), real(1), range);
+    const Expr* ratio =
+        builder().Emit(op::Round(calls(), op::Divide(calls(), op::Subtract(calls(), real(0), least), scale)));
+    const Expr* zero = where(op::Less(calls(), ratio, real(255)), ratio, real(255));  // 255 for NaN
+    // 2^-149, the least float, times the factor 2^31 / 2^-126 is 256.
+    const Expr* is_none = builder().Emit(op::Equal(calls(), scale, real(0)));
+    const Expr* divisor = where(is_none, real(std::ldexp(1.0, -126)), scale);
+    const Expr* factor = where(is_none, real(std::ldexp(1.0, 31)), real(1));
+    const Expr* shift = where(is_none, real(0), zero);
+    const Expr* integers = products().Requantize(op::Divide(calls(), x, divisor), factor, shift, DataType::UInt(8));
+    return {builder().Emit(integers), scale, builder().Emit(products().Cast(zero, DataType::UInt(8)))};
   }
   bool HasReals(const Expr* x) { return x && TensorTypeOf(x)->dtype == kReal && TensorTypeOf(x)->ndim > 0; }
   const Expr* DynamicQuantizeLinear(const PackedNode& node) {
