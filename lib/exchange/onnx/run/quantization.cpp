@@ -163,11 +163,17 @@ Result<MatrixProduct> Multiplied(const OnnxCall& call, std::span<const int64_t> 
 
 namespace {
 
+// Sums that leave the range of int32 wrap around, as in onnxruntime.
+HostValue WrappedSums(std::span<const int64_t> shape, std::vector<double> sums) {
+  for (double& sum : sums) sum = static_cast<double>(static_cast<int32_t>(static_cast<int64_t>(sum)));
+  return FromNumbers(DataType::Int(32), shape, sums);
+}
+
 Result<HostValue> RunMatMulInteger(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 2, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 3, false));
-  IROPT_ASSIGN_OR_RETURN(const MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, call.In(1)->shape(), b));
-  return HostValue(FromNumbers(DataType::Int(32), product.shape, product.values));
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, call.In(1)->shape(), b));
+  return WrappedSums(product.shape, std::move(product.values));
 }
 
 Result<HostValue> RunQLinearMatMul(OnnxCall& call) {
@@ -314,7 +320,7 @@ Result<HostValue> RunConvInteger(OnnxCall& call) {
   for (double& value : x) value -= x_zero;
   IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
                          ReadConvolution(call, call.In(0)->shape(), call.In(1)->shape()));
-  return HostValue(FromNumbers(DataType::Int(32), ShapeOf(conv), Convolve(conv, x, w)));
+  return WrappedSums(ShapeOf(conv), Convolve(conv, x, w));
 }
 
 Result<HostValue> RunQLinearConv(OnnxCall& call) {
