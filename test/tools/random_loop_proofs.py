@@ -3,7 +3,8 @@
   random_loop_proofs.py --ir-opt=ir-opt --plugin=wrong_passes.so [--seeds=4] [--first=0]
 
 A pair is a PrimFunc and one that is alike: its loops are split, fused, exchanged, reversed or vectorized, or a number, an operator, a condition or a
-statement is changed, so that many compute the same, and many something else. Prints how many pairs were proved, and fails if a run refutes one of them.
+statement is changed, so that many compute the same, and many something else. Other pairs are two forms of what is easily taken for the same: lets and
+scratch memory around loops, lanes of vectors, unsigned numbers, loops without iterations, and what fails unless a condition holds. Prints how many pairs were proved, and fails if a run refutes one of them.
 """
 import argparse
 import json
@@ -17,6 +18,66 @@ import tempfile
 PAIRS = 40  # by seed
 AT = re.compile(r"\bA\[([^][,]*), ([^][,]*|T\.min\(.*?, .*?\))\]")  # an element of A
 SIZES = [("4", "6"), ("n", "m"), ("n", "6")]
+# Forms of one thing, some of which differ: `q` is a number.
+FORMS = [
+    [  # values that are taken before or within a loop
+        ["for i in range({rows}):", "    x: T.int32 = C[i, 0] + A[i, 0]", "    for j in range({q}):", "        C[i, 0] = x"],
+        ["for i in range({rows}):", "    for j in range({q}):", "        x: T.int32 = C[i, 0] + A[i, 0]", "        C[i, 0] = x"],
+        ["for i in range({rows}):", "    for j in range({q}):", "        C[i, 0] = C[i, 0] + A[i, 0]"],
+        ["for i in range({rows}):", "    C[i, 0] = C[i, 0] + A[i, 0]"],
+    ],
+    [  # other lanes
+        ["C[0, T.Ramp(0, 1, 2)] = A[0, T.Ramp(0, 1, 2)]"],
+        ["C[0, T.Ramp(0, 1, 2)] = A[0, T.Ramp({q}, 1, 2)]"],
+        ['C[0, T.Ramp(0, 1, 2)] = T.vectorlow("int32x2", A[0, T.Ramp(0, 1, 4)])'],
+        ['C[0, T.Ramp(0, 1, 2)] = T.vectorhigh("int32x2", A[0, T.Ramp(0, 1, 4)])'],
+        ["for i in range(2):", "    C[0, i] = A[0, i]"],
+    ],
+    [  # numbers without a sign
+        ['if T.Cast("uint64", k) < T.uint64({q}):', "    C[0, 0] = 7"],
+        ["if k < T.int64({q}):", "    C[0, 0] = 7"],
+        ["if k < T.int64({q}) and k >= T.int64(0):", "    C[0, 0] = 7"],
+        ['if T.Cast("uint64", k) - T.uint64(1) < T.uint64({q}):', "    C[0, 0] = 7"],
+    ],
+    [  # loops without iterations
+        ["for i in range({rows}):", "    for j in range(T.min(k, T.int64({q}))):", "        C[i, j] = A[i, 0] // B[i, 0]"],
+        ["for i in range({rows}):", "    t: T.int32 = A[i, 0] // B[i, 0]", "    for j in range(T.min(k, T.int64({q}))):", "        C[i, j] = t"],
+        ["for i in range({rows}):", "    for j in range(T.int64({q})):", "        if j < k:", "            C[i, j] = A[i, 0] // B[i, 0]"],
+        ["for i in range({rows}):", "    if k > T.int64(0):", "        t: T.int32 = A[i, 0] // B[i, 0]", "        for j in range(T.min(k, T.int64({q}))):",
+         "            C[i, j] = t"],
+    ],
+    [  # the second operand of a condition
+        ["for i in range({rows}):", "    if A[i, 0] != 0 and 10 // A[i, 0] > {q}:", "        C[i, 0] = 1"],
+        ["for i in range({rows}):", "    if 10 // A[i, 0] > {q} and A[i, 0] != 0:", "        C[i, 0] = 1"],
+        ["for i in range({rows}):", "    if A[i, 0] != 0:", "        if 10 // A[i, 0] > {q}:", "            C[i, 0] = 1"],
+        ["for i in range({rows}):", "    if not (A[i, 0] == 0 or 10 // A[i, 0] <= {q}):", "        C[i, 0] = 1"],
+    ],
+    [  # shifts and conversions before the condition
+        ["for i in range({rows}):", "    C[i, 0] = T.if_then_else(A[i, 0] >= 0 and A[i, 0] < 31, T.shift_left({q}, A[i, 0]), 0)"],
+        ["for i in range({rows}):", "    t: T.int32 = T.shift_left({q}, A[i, 0])", "    C[i, 0] = T.if_then_else(A[i, 0] >= 0 and A[i, 0] < 31, t, 0)"],
+        ["for i in range({rows}):", "    C[i, 0] = 0", "    if A[i, 0] >= 0 and A[i, 0] < 31:", "        C[i, 0] = T.shift_left({q}, A[i, 0])"],
+    ],
+    [
+        ["for i in range({rows}):", '    f: T.float32 = T.Cast("float32", A[i, 0]) * T.float32(1e9)',
+         '    C[i, 0] = T.if_then_else(A[i, 0] < {q}, T.Cast("int32", T.min(f, T.float32(0))), 0)'],
+        ["for i in range({rows}):", '    t: T.int32 = T.Cast("int32", T.Cast("float32", A[i, 0]) * T.float32(1e9))',
+         "    C[i, 0] = T.if_then_else(A[i, 0] < 1, T.min(t, 0), 0)"],
+        ["for i in range({rows}):", "    C[i, 0] = T.if_then_else(A[i, 0] < 1,"
+         ' T.min(T.Cast("int32", T.Cast("float32", A[i, 0]) * T.float32(1e9)), 0), 0)'],
+    ],
+    [  # memory that threads share
+        ['for i in T.thread_binding({rows}, thread="threadIdx.x"):', "    C[i, 0] = A[i, 0] + {q}"],
+        ['for i in T.thread_binding({rows}, thread="threadIdx.x"):', "    U[i] = A[i, 0] + {q}", "    C[i, 0] = U[i]"],
+        ['for i in T.thread_binding({rows}, thread="threadIdx.x"):', "    U[0] = A[i, 0] + {q}", "    C[i, 0] = U[0]"],
+        ['for i in T.thread_binding({rows}, thread="threadIdx.x"):', "    U[i // 2] = A[i, 0] + {q}", "    C[i, 0] = U[i // 2]"],
+        ["for i in range({rows}):", "    U[0] = A[i, 0] + {q}", "    C[i, 0] = U[0]"],
+    ],
+    [  # strides that may be 0 or negative
+        ["for i in range(3):", "    C[0, i * k] = A[0, i]"],
+        ["for i in range(3):", "    C[0, (2 - i) * k] = A[0, 2 - i]"],
+        ["if k > T.int64(0):", "    for i in range(3):", "        C[0, i * k] = A[0, i]"],
+    ],
+]
 KINDS = ["range", "range", "range", "T.vectorized", "T.parallel", "T.unroll"]
 
 
@@ -126,17 +187,27 @@ def function(number, lines, dtype, sizes):
     shape = f"({rows}, {columns})"
     if dtype != "int32":
         lines = [re.sub(r"= (-?\d+)$", rf"= T.{dtype}(\1)", line) for line in lines]
-    text = [f"    @T.prim_func\n    def f{number}({', '.join(f'{name.lower()}: T.handle' for name in 'ABC')}):"]
+    text = [f"    @T.prim_func\n    def f{number}({', '.join(f'{name.lower()}: T.handle' for name in 'ABC')}, k: T.int64):"]
     text += [f"{name} = T.int64()" for name in sizes if not name.isdigit()]
     text += [f'{name} = T.match_buffer({name.lower()}, {shape}, "{dtype}")' for name in "ABC"]
     text += [f'T0 = T.alloc_buffer({shape}, "{dtype}")', f'S = T.alloc_buffer(({rows},), "{dtype}")']
     if "A1[" in "".join(lines):
         text.append(f'A1 = T.Buffer(({rows} * {columns},), "{dtype}", data=A.data)')
+    if "U[" in "".join(lines):
+        text.append(f'U = T.alloc_buffer(({rows},), "{dtype}", scope="shared")')
     return "\n        ".join(text + lines) + "\n"
 
 
+def two_forms(rng):
+    """A pair of forms of one thing, which are of integers."""
+    sizes = rng.choice(SIZES[::2])
+    q = rng.randrange(1, 4)
+    return tuple([line.format(rows=sizes[0], q=q) for line in form] for form in rng.sample(rng.choice(FORMS), 2)) + (sizes,)
+
+
 def make_pairs(rng):
-    pairs = []
+    dtype = rng.choice(["int32", "int32", "float32"])
+    pairs = [two_forms(rng) for _ in range(PAIRS // 2 if dtype == "int32" else 0)]
     while len(pairs) < PAIRS:
         shape = [(target, rng.random(), rng.choice([None, "A", "B"]), rng.choice(["0", "-1000"])) for target in rng.choice([["C"], ["T0", "C"]])]
         sizes = rng.choice(SIZES)
@@ -147,7 +218,7 @@ def make_pairs(rng):
             after = changed(rng, after)
         if before != after:
             pairs.append((before, after, sizes))
-    return pairs
+    return pairs, dtype
 
 
 def module(functions):
@@ -184,9 +255,9 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         for seed in range(args.first, args.first + args.seeds):
             rng = random.Random(seed)
-            pairs = make_pairs(rng)
+            pairs, dtype = make_pairs(rng)
             total += len(pairs)
-            proved, false = check(args, pathlib.Path(name), pairs, rng.choice(["int32", "int32", "float32"]))
+            proved, false = check(args, pathlib.Path(name), pairs, dtype)
             num_proved += len(proved)
             wrong += [(seed, number, *pairs[number][:2]) for number in false]
     for seed, number, before, after in wrong:
