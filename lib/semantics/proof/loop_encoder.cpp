@@ -256,23 +256,19 @@ void LoopEncoder::VisitAttr(const tir::AttrStmt& attr) {
     Fail(fmt::format("it has the attribute '{}'", attr.attr_key));
     return;
   }
-  if (axis == nullptr) return Visit(attr.body);
+  if (axis == nullptr || ints_.contains(axis->var)) return Visit(attr.body);
   const PrimExpr* extent = Index(attr.value);
   if (extent == nullptr) {
     Fail("the number of threads is computed from elements");
     return;
   }
   extent = indices_.Simplify(extent);
-  if (const PrimExpr* const* threads = axis_extents_.Find(axis->var); threads && *threads) {
-    if (!indices_.IsEqual(*threads, extent)) Fail("an axis has several numbers of threads");
-    return Visit(attr.body);
-  }
   const PrimExpr* var = indices_.Index(kFirstLoop + num_loops_++, extent);
   ints_[axis->var] = var;
-  axis_extents_[axis->var] = extent;
   DeclareShared(axis, attr.body);
   VisitLoop({var, extent, true, true}, WrittenIn(attr.body), [&] { Visit(attr.body); });
-  axis_extents_[axis->var] = nullptr;
+  // The next kernel may have the same axis.
+  ints_.erase(axis->var);
 }
 
 void LoopEncoder::VisitGuarded(const PrimExpr* condition, const tir::Stmt* body) {
@@ -393,11 +389,9 @@ void LoopEncoder::VisitStore(const tir::BufferStore& store) {
   if (lanes == 1) return VisitLane(store);
   const PrimExpr* extent = indices_.Int(lanes);
   const PrimExpr* var = indices_.Index(kFirstLoop + num_loops_++, extent);
-  lane_ = var;
-  num_lanes_ = static_cast<int>(lanes);
+  lane_ = {var, static_cast<int>(lanes)};
   VisitLoop({var, extent, true}, {store.buffer->data}, [&] { VisitLane(store); });
-  lane_ = nullptr;
-  num_lanes_ = 1;
+  lane_ = {};
 }
 
 void LoopEncoder::VisitLane(const tir::BufferStore& store) {

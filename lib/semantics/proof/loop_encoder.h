@@ -110,13 +110,15 @@ class LoopEncoder {
   LoopMemories memories_{terms_};
   LookupMap<const tir::Var*, const PrimExpr*> ints_;
   LookupMap<const tir::Var*, const Term*> values_;
-  LookupMap<const tir::Var*, const PrimExpr*> axis_extents_;  // of the axes of threads around
-  LookupSet<const tir::Var*> shared_;                         // memory of blocks of threads
+  LookupSet<const tir::Var*> shared_;  // memory of blocks of threads
   const PrimExpr* guard_ = nullptr;
   const PrimExpr* runs_ = nullptr;       // that the loops around have iterations
   std::vector<const Term*> conditions_;  // that depend on elements
-  const PrimExpr* lane_ = nullptr;       // of the vectors in the present store
-  int num_lanes_ = 1;
+  struct Lane {
+    const PrimExpr* index = nullptr;
+    int num_lanes = 1;
+  };
+  Lane lane_;  // of the vectors in the present store
   // A variable of a statement: how many stores there were before, and the loop that it is in.
   struct LetValue {
     const PrimExpr* value;

@@ -82,7 +82,7 @@ const PrimExpr* LoopEncoder::IndexOfBinary(const tir::BinaryExpr& binary) {
 }
 
 const PrimExpr* LoopEncoder::Index(const PrimExpr* expr) {
-  if (!expr->dtype.is_integer() || (expr->dtype.lanes != 1 && expr->dtype.lanes != num_lanes_)) return nullptr;
+  if (!expr->dtype.is_integer() || (expr->dtype.lanes != 1 && expr->dtype.lanes != lane_.num_lanes)) return nullptr;
   const arith::PrimBuilder& make = indices_.make();
   switch (expr->kind) {
     case NodeKind::kIntImm: {
@@ -116,8 +116,8 @@ const PrimExpr* LoopEncoder::Index(const PrimExpr* expr) {
       if (ramp->base->dtype.lanes != 1) return nullptr;
       const PrimExpr* base = Index(ramp->base);
       const PrimExpr* stride = base ? Index(ramp->stride) : nullptr;
-      if (stride == nullptr || lane_ == nullptr) return nullptr;
-      return Fitting(make.Add(base, make.Mul(stride, lane_)), ScalarType(expr->dtype));
+      if (stride == nullptr || lane_.index == nullptr) return nullptr;
+      return Fitting(make.Add(base, make.Mul(stride, lane_.index)), ScalarType(expr->dtype));
     }
     case NodeKind::kBroadcast: {
       const PrimExpr* value = To<tir::Broadcast>(expr)->value;
@@ -279,7 +279,7 @@ const Term* LoopEncoder::LoadComputed(const tir::Buffer& buffer, List<const Prim
 
 const Term* LoopEncoder::Encode(const PrimExpr* expr) {
   if (!obstacle_.empty()) return Fail({});
-  if (expr->dtype.lanes != 1 && expr->dtype.lanes != num_lanes_)
+  if (expr->dtype.lanes != 1 && expr->dtype.lanes != lane_.num_lanes)
     return Fail("it has vectors with other lanes than those of the store");
   const DataType dtype = ScalarType(expr->dtype);
   if (const PrimExpr* index = Index(expr)) {
