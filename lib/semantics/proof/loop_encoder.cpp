@@ -7,6 +7,7 @@
 
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/element.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsic_ids.h"
