@@ -6,12 +6,12 @@ namespace iropt::codegen {
 
 namespace {
 
-// The number of a constant, the same one in all lanes; null for other values and for NaN.
-const llvm::APFloat* NumberOf(llvm::Value* value) {
+// Returns whether a value is a constant, the same one in all lanes, and not NaN.
+bool IsNumber(llvm::Value* value) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
   if (constant && constant->getType()->isVectorTy()) constant = constant->getSplatValue();
   const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
-  return number && !number->getValueAPF().isNaN() ? &number->getValueAPF() : nullptr;
+  return number && !number->getValueAPF().isNaN();
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ llvm::Value* Arithmetic::FloatBinary(NodeKind kind, DataType dtype, llvm::Value*
   return dtype.bits >= 32 ? value : frame_.types().RoundTo(value, dtype);
 }
 
-// NaN if an operand is NaN; the second operand of equal ones, but zeros of any sign in any order.
+// NaN if an operand is NaN; the second operand of equal ones, but zeros of any sign in any order or of a constant.
 llvm::Value* Arithmetic::FloatExtremum(NodeKind kind, llvm::Value* a, llvm::Value* c, bool in_any_order) {
   const bool is_max = kind == NodeKind::kMax;
   if (in_any_order) {
@@ -81,9 +81,8 @@ llvm::Value* Arithmetic::FloatExtremum(NodeKind kind, llvm::Value* a, llvm::Valu
   // Processors have an instruction for the choice by a strict comparison: the second operand unless the first one is
   // greater. It loses a NaN in the first operand, which a constant is not.
   const auto strict = is_max ? llvm::CmpInst::FCMP_OGT : llvm::CmpInst::FCMP_OLT;
-  if (NumberOf(a)) return chosen(strict, a, c);
-  if (const llvm::APFloat* bound = NumberOf(c))
-    return chosen(bound->isZero() ? is_max ? llvm::CmpInst::FCMP_OGE : llvm::CmpInst::FCMP_OLE : strict, c, a);
+  if (IsNumber(a)) return chosen(strict, a, c);
+  if (IsNumber(c)) return chosen(strict, c, a);
   return b().CreateSelect(b().CreateFCmpUNO(a, a), a, chosen(strict, a, c));
 }
 

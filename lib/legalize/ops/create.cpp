@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "iropt/eval/evaluator.h"
-#include "iropt/ir/attr_keys.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/legalize/legalize.h"
 #include "iropt/legalize/topi.h"
@@ -150,30 +149,13 @@ const Expr* LegalizeArange(LegalizeCall& call) {
   return te.Finish({topi::Arange(te, scalars[0], scalars[1], scalars[2], dtype)});
 }
 
-namespace {
-
-// Floats that 64 bits do not hold become 0, and others wrap around, as ComputeWide has them (eval/relax).
-te::Value WrappedCast(te::Value x, DataType dtype) {
-  if (x.dtype().bits < 32) x = te::Cast(DataType::Float(32), x);
-  te::Builder& te = *x.te();
-  const te::Value fits = te::Call(op::kTirFabs, {x}) < te.Const(0x1p63, x.dtype());
-  return te::Cast(dtype, te::Cast(DataType::Int(64), te::Select(fits, x, te.Const(0, x.dtype()))));
-}
-
-}  // namespace
-
 const Expr* LegalizeAstype(LegalizeCall& call) {
   const auto* constant = As<Constant>(call.arg(0));
   if (constant && constant->data->shape().empty()) {
     if (const Expr* converted = Evaluate(call)) return converted;
   }
-  const DataType dtype = AstypeAttrs(call.call()).dtype();
   TeCall te(call, "cast");
-  const te::Tensor x = te.Arg(0);
-  const bool wraps = call.module().module().attrs()->Find(attr::kOnnxModel) != nullptr;
-  const bool is_whole = dtype.is_integer() && !dtype.is_bool() && dtype != DataType::UInt(64);
-  if (!wraps || !is_whole || !x.dtype().is_floating()) return te.Finish({topi::Cast(x, dtype)});
-  return te.Finish({te.Compute("compute", x.shape(), [&](te::Values i) { return WrappedCast(x(i), dtype); })});
+  return te.Finish({topi::Cast(te.Arg(0), AstypeAttrs(call.call()).dtype())});
 }
 
 // ---- Quantization
