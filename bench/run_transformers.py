@@ -5,7 +5,7 @@
                         [--models A,B] [--small] [--kernels] [--cpu]
 
 Makes the models of transformers.py, with random weights, and quantized ones: BERT with dynamic ranges (-precision=int8-dynamic), and
-MobileNetV2 (mobilenet.py) in floats, by QuantizeStatic (mobilenet_qdq), and of QLinearConv and others (mobilenet_bytes). Runs `ir-run -O3 -loops=compile` and, with DIR, the folder of the
+MobileNetV2 (mobilenet.py) in floats, by QuantizeStatic (mobilenet_qdq), and of QLinear operators (mobilenet_bytes). Runs `ir-run -O3 -loops=compile` and, with DIR, the folder of the
 package onnxruntime-node, that at its level `all`, by turns, and compares their results. Printed are the least times of a call
 in milliseconds, and what passes and compilation take without a cache. With --kernels, the times of kernels in the fastest call,
 in one thread, and what share they reach of the most that a loop of multiply-adds does and a copy. --small is quick.

@@ -17,7 +17,7 @@ namespace iropt::proof {
 
 namespace {
 
-// The operator of graphs that computes the same, also for NaNs; none if there is no such.
+// The Relax operator that computes the same as an expression of the kind, also for NaN; nothing if Relax has none.
 OpId OperatorOf(NodeKind kind, DataType dtype) {
   switch (kind) {
     case NodeKind::kAdd: return op::kAdd;

@@ -79,73 +79,42 @@ constexpr std::array kRowDots = {
 )"},
 };
 
-// The same of uint8 and int8, whose rows are in one dimension, so that a vector is read in its bounds: C[i] += A[k] *
-// B[4
-// * i + k].
+// The same of uint8 and int8, with the rows in one dimension, so that a vector is read within its bounds:
+// C[i] += A[k] * B[4 * i + k].
 struct PackedDot {
   std::string_view name;
   int rows;
-  std::string_view body;
+  std::string_view body;       // {n}, {n2} and {n4} stand for the rows and their multiples
+  std::string_view intrinsic;  // of LLVM
 };
 
+constexpr std::string_view kDotOfBytes = R"(
+        A_u8x4: T.uint8x4 = A[0:4]
+        A_i32: T.int32 = T.reinterpret("int32", A_u8x4)
+        B_i32: T.int32x{n} = T.reinterpret("int32x{n}", B[0:{n4}])
+        C[0:{n}] = T.call_llvm_pure_intrin("int32x{n}", "{intrinsic}", {count3}C[0:{n}], T.Broadcast(A_i32, {n}), B_i32)
+)";
+// Even and odd bytes as int16, whose pairs are multiplied and added.
+constexpr std::string_view kDotOfPairs = R"(
+        A_u8x4: T.uint8x4 = A[0:4]
+        A_i32: T.int32x{n} = T.Broadcast(T.reinterpret("int32", A_u8x4), {n})
+        A_u16: T.uint16x{n2} = T.reinterpret("uint16x{n2}", A_i32)
+        A_even: T.int16x{n2} = T.reinterpret("int16x{n2}", T.bitwise_and(A_u16, T.Broadcast(T.uint16(255), {n2})))
+        A_odd: T.int16x{n2} = T.reinterpret("int16x{n2}", T.shift_right(A_u16, T.Broadcast(T.uint16(8), {n2})))
+        B_i16: T.int16x{n2} = T.reinterpret("int16x{n2}", B[0:{n4}])
+        B_even: T.int16x{n2} = T.shift_right(T.shift_left(B_i16, T.Broadcast(T.int16(8), {n2})), T.Broadcast(T.int16(8), {n2}))
+        B_odd: T.int16x{n2} = T.shift_right(B_i16, T.Broadcast(T.int16(8), {n2}))
+        Even: T.int32x{n} = T.call_llvm_pure_intrin("int32x{n}", "{intrinsic}", {count2}A_even, B_even)
+        Odd: T.int32x{n} = T.call_llvm_pure_intrin("int32x{n}", "{intrinsic}", {count2}A_odd, B_odd)
+        C[0:{n}] = C[0:{n}] + (Even + Odd)
+)";
 constexpr std::array kPackedDots = {
-    PackedDot{"dot_4x4_vnni_packed", 4, R"(
-        A_u8x4: T.uint8x4 = A[0:4]
-        A_i32: T.int32 = T.reinterpret("int32", A_u8x4)
-        B_i32: T.int32x4 = T.reinterpret("int32x4", B[0:16])
-        C[0:4] = T.call_llvm_pure_intrin("int32x4", "llvm.x86.avx512.vpdpbusd.128", {count3}C[0:4], T.Broadcast(A_i32, 4), B_i32)
-)"},
-    PackedDot{"dot_8x4_vnni_packed", 8, R"(
-        A_u8x4: T.uint8x4 = A[0:4]
-        A_i32: T.int32 = T.reinterpret("int32", A_u8x4)
-        B_i32: T.int32x8 = T.reinterpret("int32x8", B[0:32])
-        C[0:8] = T.call_llvm_pure_intrin("int32x8", "llvm.x86.avx512.vpdpbusd.256", {count3}C[0:8], T.Broadcast(A_i32, 8), B_i32)
-)"},
-    PackedDot{"dot_16x4_vnni_packed", 16, R"(
-        A_u8x4: T.uint8x4 = A[0:4]
-        A_i32: T.int32 = T.reinterpret("int32", A_u8x4)
-        B_i32: T.int32x16 = T.reinterpret("int32x16", B[0:64])
-        C[0:16] = T.call_llvm_pure_intrin("int32x16", "llvm.x86.avx512.vpdpbusd.512", {count3}C[0:16], T.Broadcast(A_i32, 16), B_i32)
-)"},
-    PackedDot{"dot_4x4_pairs_packed", 4, R"(
-        A_u8x4: T.uint8x4 = A[0:4]
-        A_i32: T.int32x4 = T.Broadcast(T.reinterpret("int32", A_u8x4), 4)
-        A_u16: T.uint16x8 = T.reinterpret("uint16x8", A_i32)
-        A_even: T.int16x8 = T.reinterpret("int16x8", T.bitwise_and(A_u16, T.Broadcast(T.uint16(255), 8)))
-        A_odd: T.int16x8 = T.reinterpret("int16x8", T.shift_right(A_u16, T.Broadcast(T.uint16(8), 8)))
-        B_i16: T.int16x8 = T.reinterpret("int16x8", B[0:16])
-        B_even: T.int16x8 = T.shift_right(T.shift_left(B_i16, T.Broadcast(T.int16(8), 8)), T.Broadcast(T.int16(8), 8))
-        B_odd: T.int16x8 = T.shift_right(B_i16, T.Broadcast(T.int16(8), 8))
-        Even: T.int32x4 = T.call_llvm_pure_intrin("int32x4", "llvm.x86.sse2.pmadd.wd", {count2}A_even, B_even)
-        Odd: T.int32x4 = T.call_llvm_pure_intrin("int32x4", "llvm.x86.sse2.pmadd.wd", {count2}A_odd, B_odd)
-        C[0:4] = C[0:4] + (Even + Odd)
-)"},
-    PackedDot{"dot_8x4_pairs_packed", 8, R"(
-        A_u8x4: T.uint8x4 = A[0:4]
-        A_i32: T.int32x8 = T.Broadcast(T.reinterpret("int32", A_u8x4), 8)
-        A_u16: T.uint16x16 = T.reinterpret("uint16x16", A_i32)
-        A_even: T.int16x16 = T.reinterpret("int16x16", T.bitwise_and(A_u16, T.Broadcast(T.uint16(255), 16)))
-        A_odd: T.int16x16 = T.reinterpret("int16x16", T.shift_right(A_u16, T.Broadcast(T.uint16(8), 16)))
-        B_i16: T.int16x16 = T.reinterpret("int16x16", B[0:32])
-        B_even: T.int16x16 = T.shift_right(T.shift_left(B_i16, T.Broadcast(T.int16(8), 16)), T.Broadcast(T.int16(8), 16))
-        B_odd: T.int16x16 = T.shift_right(B_i16, T.Broadcast(T.int16(8), 16))
-        Even: T.int32x8 = T.call_llvm_pure_intrin("int32x8", "llvm.x86.avx2.pmadd.wd", {count2}A_even, B_even)
-        Odd: T.int32x8 = T.call_llvm_pure_intrin("int32x8", "llvm.x86.avx2.pmadd.wd", {count2}A_odd, B_odd)
-        C[0:8] = C[0:8] + (Even + Odd)
-)"},
-    PackedDot{"dot_16x4_pairs_packed", 16, R"(
-        A_u8x4: T.uint8x4 = A[0:4]
-        A_i32: T.int32x16 = T.Broadcast(T.reinterpret("int32", A_u8x4), 16)
-        A_u16: T.uint16x32 = T.reinterpret("uint16x32", A_i32)
-        A_even: T.int16x32 = T.reinterpret("int16x32", T.bitwise_and(A_u16, T.Broadcast(T.uint16(255), 32)))
-        A_odd: T.int16x32 = T.reinterpret("int16x32", T.shift_right(A_u16, T.Broadcast(T.uint16(8), 32)))
-        B_i16: T.int16x32 = T.reinterpret("int16x32", B[0:64])
-        B_even: T.int16x32 = T.shift_right(T.shift_left(B_i16, T.Broadcast(T.int16(8), 32)), T.Broadcast(T.int16(8), 32))
-        B_odd: T.int16x32 = T.shift_right(B_i16, T.Broadcast(T.int16(8), 32))
-        Even: T.int32x16 = T.call_llvm_pure_intrin("int32x16", "llvm.x86.avx512.pmaddw.d.512", {count2}A_even, B_even)
-        Odd: T.int32x16 = T.call_llvm_pure_intrin("int32x16", "llvm.x86.avx512.pmaddw.d.512", {count2}A_odd, B_odd)
-        C[0:16] = C[0:16] + (Even + Odd)
-)"},
+    PackedDot{"dot_4x4_vnni_packed", 4, kDotOfBytes, "llvm.x86.avx512.vpdpbusd.128"},
+    PackedDot{"dot_8x4_vnni_packed", 8, kDotOfBytes, "llvm.x86.avx512.vpdpbusd.256"},
+    PackedDot{"dot_16x4_vnni_packed", 16, kDotOfBytes, "llvm.x86.avx512.vpdpbusd.512"},
+    PackedDot{"dot_4x4_pairs_packed", 4, kDotOfPairs, "llvm.x86.sse2.pmadd.wd"},
+    PackedDot{"dot_8x4_pairs_packed", 8, kDotOfPairs, "llvm.x86.avx2.pmadd.wd"},
+    PackedDot{"dot_16x4_pairs_packed", 16, kDotOfPairs, "llvm.x86.avx512.pmaddw.d.512"},
 };
 
 // A dot product of four elements: C[0] += A[k] * B[k].
@@ -233,8 +202,9 @@ std::string PackedDotText(const PackedDot& dot, TextVersion version) {
                         C[vi] = C[vi] + T.Cast("int32", A[vk]) * T.Cast("int32", B[vi * 4 + vk])
 )",
                                         dot.rows);
-  const std::string body =
-      fmt::format(fmt::runtime(dot.body), fmt::arg("count2", Count(2, version)), fmt::arg("count3", Count(3, version)));
+  const std::string body = fmt::format(fmt::runtime(dot.body), fmt::arg("n", dot.rows), fmt::arg("n2", 2 * dot.rows),
+                                       fmt::arg("n4", 4 * dot.rows), fmt::arg("intrinsic", dot.intrinsic),
+                                       fmt::arg("count2", Count(2, version)), fmt::arg("count3", Count(3, version)));
   return fmt::format("{}{}{}", ModuleHead(version), Function(dot.name, "desc", params, regions, loops),
                      Function(dot.name, "impl", params, regions, Indent(body)));
 }
