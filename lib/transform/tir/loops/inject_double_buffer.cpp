@@ -10,7 +10,8 @@
 //           C[i * 4 + j] = B_1[j]                                  C[i * 4 + j] = B_1[i % 2 * 4 + j]
 //                                                          ...                                        # i = 7
 //
-// The memory must be flat, see tir.FlattenBuffer, and its pointer must not be passed on. The last iterations are apart,
+// The memory must be flat, see tir.FlattenBuffer, and its pointer must not be passed on. Loops with T.break_loop or
+// T.continue_loop keep their memory. The last iterations are apart,
 // so that nothing is filled in vain: the configuration tir.InjectDoubleBuffer.split_loop says how many iterations the
 // loop makes at once. O(nodes), plus the copies of the loop.
 //
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "configs/tir.InjectDoubleBuffer.h"
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/copy_stmt.h"
@@ -35,7 +37,7 @@ namespace iropt {
 
 namespace {
 
-// The pointers of memory to double: those of scopes whose pointers are not passed on.
+// The pointers of memory to double: those of scopes whose pointers are not passed on, in loops that do not end early.
 class ScopeFinder : public tir::StmtExprVisitor {
  public:
   static LookupSet<const tir::Var*> Find(const tir::Stmt* body) {
@@ -49,13 +51,19 @@ class ScopeFinder : public tir::StmtExprVisitor {
 
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* pointer = stmt->attr_key == attr::kDoubleBufferScope ? As<tir::Var>(stmt->node) : nullptr;
-    if (pointer) found_.insert(pointer);
+    if (pointer && !(loop_ && HasLoopJumps(loop_->body))) found_.insert(pointer);
     VisitExpr(stmt->value);
     VisitStmt(stmt->body);
+  }
+  void VisitFor(const tir::For* loop) override {
+    const tir::For* outer = std::exchange(loop_, loop);
+    StmtExprVisitor::VisitFor(loop);
+    loop_ = outer;
   }
   void VisitVar(const tir::Var* var) override { found_.erase(var); }
 
  private:
+  const tir::For* loop_ = nullptr;  // the innermost one
   LookupSet<const tir::Var*> found_;
 };
 

@@ -30,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
@@ -124,8 +125,10 @@ class PipelineInjector : public tir::StmtExprMutator {
       body = realize->block->body;
     }
     const auto* seq = As<tir::SeqStmt>(body);
-    if (!seq || loop.step || loop.for_kind == tir::ForKind::kThreadBinding) {
-      Error(loop, "the body of a software pipeline must be a sequence of statements in a loop with steps of 1");
+    if (!seq || loop.step || loop.for_kind == tir::ForKind::kThreadBinding || HasLoopJumps(loop.body)) {
+      Error(
+          loop,
+          "the body of a software pipeline must be a sequence of statements, without jumps, in a loop with steps of 1");
       return false;
     }
     std::vector<const tir::Stmt*> stmts;
