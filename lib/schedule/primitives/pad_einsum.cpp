@@ -41,20 +41,27 @@ bool IsEinsum(const tir::Block& block) {
   return true;
 }
 
-// Returns whether the expression is zero where the elements that it loads are.
-bool IsZeroForZeros(const PrimExpr* expr) {
-  if (Is<tir::BufferLoad>(expr)) return true;
-  if (const auto* cast = As<tir::Cast>(expr)) return IsZeroForZeros(cast->value);
+bool IsIndexedBy(List<const PrimExpr*> indices, const tir::Var* axis) {
+  return std::ranges::find(indices, static_cast<const PrimExpr*>(axis)) != indices.end();
+}
+
+// Returns whether the expression is zero where the elements that it loads are in the padding of the axis, which is
+// zero.
+bool IsZeroInPadding(const PrimExpr* expr, const tir::Var* axis) {
+  if (const auto* load = As<tir::BufferLoad>(expr)) return IsIndexedBy(load->indices, axis);
+  if (const auto* cast = As<tir::Cast>(expr)) return IsZeroInPadding(cast->value, axis);
   const auto* binary = As<tir::BinaryExpr>(expr);
   if (!binary) return false;
-  const bool a = IsZeroForZeros(binary->a), b = IsZeroForZeros(binary->b);
-  if (expr->kind == NodeKind::kMul) return a || b;
+  const bool a = IsZeroInPadding(binary->a, axis), b = IsZeroInPadding(binary->b, axis);
+  // Zero times infinity is not zero.
+  if (expr->kind == NodeKind::kMul && !expr->dtype.is_floating()) return a || b;
+  if (expr->kind == NodeKind::kMul) return a && b;
   return (expr->kind == NodeKind::kAdd || expr->kind == NodeKind::kSub) && a && b;
 }
 
-// Returns whether the block adds a value to the element that it stores to, and the value is zero where operands are
-// padded.
-bool IsSumOfProducts(const tir::Block& block) {
+// Returns whether the block adds a value to the element that it stores to, and the value is zero in the padding of the
+// axis.
+bool AddsZeroInPadding(const tir::Block& block, const tir::Var* axis) {
   const auto* store = As<tir::BufferStore>(block.body);
   const auto* sum = store ? As<tir::Add>(store->value) : nullptr;
   if (!sum) return false;
@@ -62,7 +69,30 @@ bool IsSumOfProducts(const tir::Block& block) {
     const auto* load = As<tir::BufferLoad>(expr);
     return load && load->buffer == store->buffer;
   };
-  return (is_own(sum->a) && IsZeroForZeros(sum->b)) || (is_own(sum->b) && IsZeroForZeros(sum->a));
+  return (is_own(sum->a) && IsZeroInPadding(sum->b, axis)) || (is_own(sum->b) && IsZeroInPadding(sum->a, axis));
+}
+
+// The iterations in the padding must not change an element that the block stores to outside of it: they store to other
+// elements, or add zero.
+Status CheckPadding(State& state, const tir::Block& block, const Extents& extents) {
+  for (const tir::IterVar* axis : block.iter_vars) {
+    if (!extents.contains(axis->var)) continue;
+    if (axis->iter_type == tir::IterVarType::kCommReduce) {
+      if (AddsZeroInPadding(block, axis->var)) continue;
+      return state.Refuse("the block {0} does not add products, so a reduction axis cannot be padded with zeros",
+                          {&block});
+    }
+    const auto stores_elsewhere = [&](const tir::BufferRegion* region) {
+      return std::ranges::any_of(region->region, [&](const tir::Range* range) { return range->min == axis->var; });
+    };
+    if (std::ranges::all_of(block.writes, stores_elsewhere)) continue;
+    return state.Refuse(
+        fmt::format("the block {{0}} does not store to different elements for the values of its axis {}, which "
+                    "therefore cannot be padded",
+                    axis->var->name),
+        {&block});
+  }
+  return {};
 }
 
 // Replaces buffers, and the extents of axes and loops.
@@ -244,12 +274,7 @@ Status ApplyPadEinsum(PrimitiveCall& call, const args::PadEinsum<Resolved>& args
                         {&block});
   if (!IsEinsum(block)) return state.Refuse("the block {0} is not an einsum", {&block});
   IROPT_ASSIGN_OR_RETURN(const Extents extents, PadExtents(state, ref, padding));
-  const auto pads_reduction = [&](const tir::IterVar* axis) {
-    return axis->iter_type == tir::IterVarType::kCommReduce && extents.contains(axis->var);
-  };
-  if (std::ranges::any_of(block.iter_vars, pads_reduction) && !IsSumOfProducts(block))
-    return state.Refuse("the block {0} does not add products, so a reduction axis cannot be padded with zeros",
-                        {&block});
+  IROPT_RETURN_IF_ERROR(CheckPadding(state, block, extents));
   PaddedCopies copies(state, extents);
   const std::vector<const tir::Stmt*> before = copies.Make(block.reads, /*is_read=*/true);
   const std::vector<const tir::Stmt*> after = copies.Make(block.writes, /*is_read=*/false);

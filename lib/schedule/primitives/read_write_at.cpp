@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "iropt/arith/side_effect.h"
 #include "moved_block.h"
@@ -160,8 +161,8 @@ class AutoCopy {
     return {};
   }
 
-  // What is to be copied: what the statements access under the loop, as far as it is in the buffer. Conditions keep
-  // them from accessing the rest.
+  // What is to be copied: what the statements access under the loop, as far as it is in the buffer and in what the
+  // block around states. Conditions keep them from accessing the rest.
   Result<const tir::BufferRegion*> AccessedRegion() {
     Box box = UnionBox(boxes_, analyzer_);
     IROPT_RETURN_IF_ERROR(CheckWithoutLoads(box));
@@ -172,14 +173,23 @@ class AutoCopy {
       ranges.push_back(RangeOf(box[i], tir::Range(make_.Const(0, dim->dtype), dim), analyzer_, workspace_));
     }
     const auto* region = MakeRegion(old_buffer_, ranges, workspace_);
-    if (!IsInsideBuffer(state_, *region, loop_)) {
-      Analyzer facts(make_, Analyzer::SymVars::kAny);
-      AddFacts(facts);
-      for (size_t i = 0; i < ranges.size(); ++i) ranges[i] = InsidePart(*ranges[i], old_buffer_->shape[i], facts);
-      region = MakeRegion(old_buffer_, ranges, workspace_);
-    }
+    if (const std::optional<Box> stated = StatedAround();
+        stated && !ContainRegion(state_, {*stated}, region->region, loop_))
+      region = InsidePart(*region, *stated);
+    if (!IsInsideBuffer(state_, *region, loop_))
+      region = InsidePart(*region, BoxOf(FullRegion(old_buffer_, workspace_)->region, make_));
     IROPT_RETURN_IF_ERROR(CheckHasValues(*region, is_widened));
     return region;
+  }
+  // A box around all that the block around states to access of the buffer. Nothing if it states no accesses.
+  std::optional<Box> StatedAround() {
+    const tir::Block& block = state_.ScopeOf(loop_)->block();
+    std::vector<Box> boxes;
+    for (const tir::BufferRegion* region : is_read_ ? block.reads : block.writes) {
+      if (region->buffer == old_buffer_) boxes.push_back(BoxOf(region->region, make_));
+    }
+    if (boxes.empty()) return std::nullopt;
+    return UnionBox(boxes, analyzer_);
   }
   Status CheckWithoutLoads(const Box& box) {
     const auto is_known = [](const arith::IntervalSet& set) {
@@ -236,12 +246,24 @@ class AutoCopy {
     BindShapes(*state_.func(), analyzer);
     BindLoopsAround(loop_, analyzer);
   }
-  const tir::Range* InsidePart(const tir::Range& range, const PrimExpr* dim, Analyzer& analyzer) {
-    const PrimExpr* zero = make_.Const(0, range.min->dtype);
-    const PrimExpr* min = analyzer.Simplify(make_.Max(range.min, zero));
-    const PrimExpr* end = make_.Min(make_.Add(range.min, range.extent), dim);
-    const PrimExpr* extent = analyzer.Simplify(make_.Max(make_.Sub(end, min), zero));
-    return workspace_.New<tir::Range>(min, extent);
+  const tir::BufferRegion* InsidePart(const tir::BufferRegion& region, const Box& limits) {
+    Analyzer facts(make_, Analyzer::SymVars::kAny);
+    AddFacts(facts);
+    std::vector<const tir::Range*> ranges;
+    for (size_t i = 0; i < limits.size(); ++i) {
+      const tir::Range& range = *region.region[i];
+      if (!limits[i].is_bounded()) {
+        ranges.push_back(&range);
+        continue;
+      }
+      const PrimExpr* zero = make_.Const(0, range.min->dtype);
+      const PrimExpr* min = facts.Simplify(make_.Max(range.min, limits[i].min()));
+      const PrimExpr* limit = make_.Add(limits[i].max(), make_.Const(1, range.min->dtype));
+      const PrimExpr* end = make_.Min(make_.Add(range.min, range.extent), limit);
+      const PrimExpr* extent = facts.Simplify(make_.Max(make_.Sub(end, min), zero));
+      ranges.push_back(workspace_.New<tir::Range>(min, extent));
+    }
+    return MakeRegion(old_buffer_, ranges, workspace_);
   }
 
   // The loops around that blocks can use: those up to the next block with axes.
