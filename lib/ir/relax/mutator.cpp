@@ -99,13 +99,11 @@ const Expr* ExprMutator::VisitFunction(const Function* expr) {
   return NewLike<Function>(workspace(), *expr, params, body, ret_type, expr->is_pure, attrs, type);
 }
 
-// The declared type stays if it is at least as precise as the type of the new body.
 const Type* ExprMutator::NewReturnType(const Function* func, const Expr* body) {
   if (func->ret_type == nullptr) return nullptr;
   const Type* declared = VisitType(func->ret_type);
   if (body == func->body || builder_.inferrer() == nullptr || body->type == declared) return declared;
-  if (builder_.inferrer()->IsBaseOf(body->type, declared)) return declared;
-  return builder_.inferrer()->ReturnType(func->params, body->type);
+  return builder_.inferrer()->NewReturnType(func->params, body->type, declared);
 }
 
 const BindingBlock* ExprMutator::VisitBlock(const BindingBlock* block) {

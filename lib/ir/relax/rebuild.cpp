@@ -104,8 +104,8 @@ const Binding* Rebuilder::Rebuild(const Binding& old, const Var* var, const Expr
 
 const Function* Rebuilder::Rebuild(const Function& old, const Expr* body) {
   if (body == old.body) return &old;
-  const Type* returned = inferrer_->ReturnType(old.params, body->type);
-  if (TypeEqual(returned, old.ret_type) || inferrer_->IsBaseOf(returned, old.ret_type)) return RebuildBody(old, body);
+  const Type* returned = inferrer_->NewReturnType(old.params, body->type, old.ret_type);
+  if (TypeEqual(returned, old.ret_type)) return RebuildBody(old, body);
   auto* function = NewLike<Function>(workspace_, old, old.params, body, returned, old.is_pure, old.attrs, old.type);
   const Type* type = inferrer_->Infer(function);
   function->type = type ? type : old.type;

@@ -315,7 +315,11 @@ class ProducerInliner : public Inliner {
  public:
   ProducerInliner(State& state, const tir::Buffer* buffer, const tir::BlockRealize& consumer, const Ref* scope,
                   const tir::Block* producer)
-      : Inliner(state, buffer, *consumer.block, scope), state_(state), consumer_(consumer), producer_(producer) {
+      : Inliner(state, buffer, *consumer.block, scope),
+        state_(state),
+        consumer_(consumer),
+        scope_(scope),
+        producer_(producer) {
     const arith::PrimBuilder make = state.make();
     in_bound_ = make.Bool(true);
     for (const tir::IterVar* axis : consumer.block->iter_vars) {
@@ -340,7 +344,7 @@ class ProducerInliner : public Inliner {
     if (!inverse) return false;
     for (const tir::IterVar* axis : consumer_.block->iter_vars) values_[axis->var] = inverse->values.at(axis->var);
     KeepToLoaded(*indices, stored->indices);
-    return TakesOnce(*indices, axes) && IsCovered();
+    return TakesOnce(*indices, axes) && IsCovered(*indices, stored->indices);
   }
 
  protected:
@@ -426,36 +430,57 @@ class ProducerInliner : public Inliner {
            });
   }
 
+  bool UsesOwnAxis(const PrimExpr* index) const {
+    const auto is_own = [&](const tir::Var* var) {
+      return std::ranges::find(consumer_.block->iter_vars, var, &tir::IterVar::var) != consumer_.block->iter_vars.end();
+    };
+    return tir::UsesVar(index, is_own);
+  }
+
   // The producer may store elements that the consumer does not load, as for B[2, vj].
   void KeepToLoaded(List<const PrimExpr*> loaded, List<const PrimExpr*> stored) {
     const arith::PrimBuilder& make = analyzer().make();
     for (size_t i = 0; i < loaded.size(); ++i) {
-      if (tir::UsesVar(loaded[i], [](const tir::Var*) { return true; })) continue;
+      if (UsesOwnAxis(loaded[i])) continue;
       in_bound_ = make.Binary(NodeKind::kAnd, in_bound_, make.Binary(NodeKind::kEQ, stored[i], loaded[i]));
     }
   }
 
+  // The values of the axes of the producer, of the blocks around that the consumer is not in, and of the loops of a
+  // copy.
+  arith::VarDomains ProducerDomains() {
+    arith::IterRanges ranges;
+    for (const Ref* ref = state_.RefOf(producer_); ref != scope_; ref = ref->parent) {
+      if (!ref->is_block()) continue;
+      for (const tir::IterVar* axis : ref->block().iter_vars) ranges.insert_or_assign(axis->var, *axis->dom);
+    }
+    for (const auto* loop = As<tir::For>(producer_->body); loop; loop = As<tir::For>(loop->body))
+      ranges.insert_or_assign(loop->loop_var, tir::Range(loop->min, loop->extent));
+    return DomainsOf(ranges, analyzer().make());
+  }
+
   // Returns whether the producer provides all that the consumer's axes stand for. What it does not compute is not
   // loaded, unless a condition decides that.
-  bool IsCovered() {
+  bool IsCovered(List<const PrimExpr*> loaded, List<const PrimExpr*> stored) {
     const arith::PrimBuilder& make = analyzer().make();
-    arith::IterRanges axes;
-    // The producer may be in other blocks.
-    for (const Ref* ref = state_.RefOf(producer_); ref; ref = ref->parent) {
-      if (!ref->is_block()) continue;
-      for (const tir::IterVar* axis : ref->block().iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
-    }
     const bool must_prove = LoadsUnderCondition();
     if (must_prove && Is<tir::IfThenElse>(producer_->body)) return false;
+    BindAxesAround(scope_, analyzer());
     const auto is_before = [&](const PrimExpr* a, const PrimExpr* b) {
       if (!must_prove) return !a || !b || !analyzer().CanProve(make.Binary(NodeKind::kGT, a, b));
       return a && b && analyzer().CanProve(make.Binary(NodeKind::kLE, a, b));
     };
-    const arith::VarDomains domains = DomainsOf(axes, make);
+    const arith::VarDomains domains = ProducerDomains();
+    const auto covers = [&](const PrimExpr* provided, const PrimExpr* first, const PrimExpr* last) {
+      const arith::IntervalSet set = arith::EvalSet(provided, domains, analyzer());
+      return is_before(set.min(), first) && is_before(last, set.max());
+    };
+    for (size_t i = 0; i < loaded.size(); ++i) {
+      if (!UsesOwnAxis(loaded[i]) && !covers(stored[i], loaded[i], loaded[i])) return false;
+    }
     return std::ranges::all_of(consumer_.block->iter_vars, [&](const tir::IterVar* axis) {
-      const arith::IntervalSet set = arith::EvalSet(values_.at(axis->var), domains, analyzer());
       const PrimExpr* last = make.Sub(make.Add(axis->dom->min, axis->dom->extent), make.Const(1, axis->var->dtype));
-      return is_before(set.min(), axis->dom->min) && is_before(last, set.max());
+      return covers(values_.at(axis->var), axis->dom->min, last);
     });
   }
 
@@ -508,6 +533,7 @@ class ProducerInliner : public Inliner {
 
   State& state_;
   const tir::BlockRealize& consumer_;
+  const Ref* scope_;  // of both
   const tir::Block* producer_;
   const PrimExpr* in_bound_ = nullptr;  // in the axes of the consumer and the producer
   tir::VarValues values_;               // of the axes of the consumer

@@ -173,11 +173,11 @@ class AutoCopy {
       ranges.push_back(RangeOf(box[i], tir::Range(make_.Const(0, dim->dtype), dim), analyzer_, workspace_));
     }
     const auto* region = MakeRegion(old_buffer_, ranges, workspace_);
+    if (!IsInsideBuffer(state_, *region, loop_))
+      region = InsidePart(*region, BoxOf(FullRegion(old_buffer_, workspace_)->region, make_));
     if (const std::optional<Box> stated = StatedAround();
         stated && !ContainRegion(state_, {*stated}, region->region, loop_))
       region = InsidePart(*region, *stated);
-    if (!IsInsideBuffer(state_, *region, loop_))
-      region = InsidePart(*region, BoxOf(FullRegion(old_buffer_, workspace_)->region, make_));
     IROPT_RETURN_IF_ERROR(CheckHasValues(*region, is_widened));
     return region;
   }

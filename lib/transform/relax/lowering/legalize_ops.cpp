@@ -115,20 +115,17 @@ class Legalizer : public ExprMutator {
     return ExprMutator::VisitVarDef(var);
   }
 
-  // The type of the body replaces the declared one if that holds for it, too, as the dimensions may be written
-  // otherwise, or if the body now says less than the declared type that it said before, as the size of a result may
-  // turn out to depend on the data.
+  // The type of the body replaces the declared one also if it now says less than the declared type that it said before,
+  // as the size of a result may turn out to depend on the data.
   const Expr* VisitFunction(const Function* old) override {
     const auto* function = To<Function>(ExprMutator::VisitFunction(old));
     if (function == old || failed()) return function;
     TypeInferrer& inferrer = *builder().inferrer();
     const Type* returned = inferrer.ReturnType(function->params, function->body->type);
     if (TypeEqual(returned, function->ret_type)) return function;
-    const auto says_less = [&] {
-      return inferrer.IsBaseOf(old->ret_type, inferrer.ReturnType(old->params, old->body->type)) &&
-             inferrer.IsBaseOf(returned, function->ret_type);
-    };
-    if (!inferrer.IsBaseOf(function->ret_type, returned) && !says_less()) return function;
+    if (!inferrer.IsBaseOf(old->ret_type, inferrer.ReturnType(old->params, old->body->type)) ||
+        !inferrer.IsBaseOf(returned, function->ret_type))
+      return function;
     return NewLike<Function>(workspace(), *old, function->params, function->body, returned, function->is_pure,
                              function->attrs, nullptr);
   }
