@@ -139,8 +139,8 @@ class StoreFinder : public tir::StmtExprVisitor {
     const PrimExpr* condition = nullptr;
     for (const PrimExpr* part : conditions_) {
       if (values_.UsesUnknown(part)) return;
-      if (HoldsForEach(part, ranges)) continue;
-      if (is_known_ && is_known_(part)) continue;
+      part = WithFirstValues(part, ranges);
+      if (facts_.CanProve(part) || (is_known_ && is_known_(part))) continue;
       if (!tir::UsesAnyOf(iters_, part)) return;
       condition = condition ? make.Binary(NodeKind::kAnd, condition, part) : part;
     }
@@ -150,17 +150,15 @@ class StoreFinder : public tir::StmtExprVisitor {
     if (box) boxes.push_back(*std::move(box));
   }
 
-  // Returns whether the condition is on iterators that the indices do not use, and holds for the first values of these.
-  bool HoldsForEach(const PrimExpr* condition, const std::vector<const tir::Range*>& ranges) {
+  // The condition for the first values of the iterators that the indices do not use: one of their values is enough.
+  const PrimExpr* WithFirstValues(const PrimExpr* condition, const std::vector<const tir::Range*>& ranges) {
     tir::VarValues first;
     for (const tir::Var* var : VarsOf(condition)) {
       const tir::Range* range = iters_.Find(var);
-      if (!range) continue;
-      if (std::ranges::any_of(ranges, [&](const tir::Range* index) { return tir::UsesVar(index->min, var); }))
-        return false;
-      first[var] = range->min;
+      const auto uses = [&](const tir::Range* index) { return tir::UsesVar(index->min, var); };
+      if (range && std::ranges::none_of(ranges, uses)) first[var] = range->min;
     }
-    return !first.empty() && facts_.CanProve(tir::Substitute(condition, first, workspace_));
+    return first.empty() ? condition : analyzer_.Simplify(tir::Substitute(condition, first, workspace_));
   }
 
   Workspace& workspace_;

@@ -1,14 +1,18 @@
 #include "vectorizer_guard.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/LoopIterator.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "iropt/support/lookup.h"
 
@@ -19,23 +23,32 @@ namespace {
 // Steps for a value. Far more than code without such chains needs, and less than a millisecond.
 constexpr uint64_t kMostSteps = 1 << 16;
 
-// The steps of LLVM's question for the values of a loop.
-class StepCounter {
- public:
-  explicit StepCounter(const llvm::Loop& loop) : loop_(loop) {}
+bool IsDivision(const llvm::Instruction& instruction) {
+  const unsigned opcode = instruction.getOpcode();
+  return opcode == llvm::Instruction::UDiv || opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::URem ||
+         opcode == llvm::Instruction::SRem;
+}
 
-  bool IsTooCostly() {
+// Which values of a loop LLVM takes to be the same in all iterations, and the steps of its question.
+class UniformValues {
+ public:
+  explicit UniformValues(const llvm::Loop& loop) : loop_(loop) {
     uint64_t total = 0;
     for (const llvm::BasicBlock* block : loop_.blocks()) {
       for (const llvm::Instruction& instruction : *block) {
         const Answer answer = AnswerOf(instruction);
         answers_.try_emplace(&instruction, answer);
+        has_division_ = has_division_ || (answer.is_uniform && IsDivision(instruction));
         total += answer.steps;
-        if (total > kMostSteps) return true;
+        is_too_costly_ = total > kMostSteps;
+        if (is_too_costly_) return;
       }
     }
-    return false;
   }
+
+  bool is_too_costly() const { return is_too_costly_; }
+  // Returns whether the value of a division is one of them.
+  bool has_division() const { return has_division_; }
 
  private:
   struct Answer {
@@ -63,6 +76,8 @@ class StepCounter {
 
   const llvm::Loop& loop_;
   LookupMap<const llvm::Value*, Answer> answers_;  // of the instructions before
+  bool is_too_costly_ = false;
+  bool has_division_ = false;
 };
 
 // Narrower integers than those that count what is in memory.
@@ -94,14 +109,59 @@ bool HasWrappingSteps(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) 
   return false;
 }
 
+// Computes a division of values that do not change in the loop before it. There the loop may not need it, so a division
+// that would trap becomes one by 1.
+void HoistDivision(llvm::Instruction& division, llvm::BasicBlock& before) {
+  llvm::IRBuilder<> builder(before.getTerminator());
+  llvm::Value* dividend = builder.CreateFreeze(division.getOperand(0));
+  llvm::Value* divisor = builder.CreateFreeze(division.getOperand(1));
+  llvm::Type* type = divisor->getType();
+  const unsigned bits = type->getScalarSizeInBits();
+  llvm::Value* traps = builder.CreateICmpEQ(divisor, llvm::ConstantInt::get(type, 0));
+  if (division.getOpcode() == llvm::Instruction::SDiv || division.getOpcode() == llvm::Instruction::SRem) {
+    llvm::Value* is_least =
+        builder.CreateICmpEQ(dividend, llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits)));
+    llvm::Value* negates = builder.CreateICmpEQ(divisor, llvm::Constant::getAllOnesValue(type));
+    traps = builder.CreateOr(traps, builder.CreateAnd(is_least, negates));
+  }
+  division.setOperand(0, dividend);
+  division.setOperand(1, builder.CreateSelect(traps, llvm::ConstantInt::get(type, 1), divisor));
+  division.dropPoisonGeneratingFlags();
+  division.moveBefore(before.getTerminator()->getIterator());
+}
+
+// Returns whether the loop has no division left whose value is the same in all iterations.
+bool HoistDivisions(llvm::Loop& loop, llvm::LoopInfo& loops, bool& changed) {
+  llvm::BasicBlock* before = loop.getLoopPreheader();
+  llvm::LoopBlocksRPO order(&loop);
+  order.perform(&loops);
+  std::vector<llvm::Instruction*> divisions;
+  for (llvm::BasicBlock* block : order) {
+    for (llvm::Instruction& instruction : *block) {
+      if (IsDivision(instruction)) divisions.push_back(&instruction);
+    }
+  }
+  for (llvm::Instruction* division : divisions) {
+    const auto is_same = [&](llvm::Value* operand) { return loop.makeLoopInvariant(operand, changed); };
+    if (!before || !llvm::all_of(division->operands(), is_same)) continue;
+    HoistDivision(*division, *before);
+    changed = true;
+  }
+  return !UniformValues(loop).has_division();
+}
+
 struct VectorizerGuardPass : llvm::PassInfoMixin<VectorizerGuardPass> {
   static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
     auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-    for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
-      if (loop->isInnermost() && (StepCounter(*loop).IsTooCostly() || HasWrappingSteps(*loop, evolution)))
+    auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    bool changed = false;
+    for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+      if (!loop->isInnermost()) continue;
+      if (UniformValues(*loop).is_too_costly() || HasWrappingSteps(*loop, evolution) ||
+          !HoistDivisions(*loop, loops, changed))
         llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
     }
-    return llvm::PreservedAnalyses::all();
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
   }
 };
 

@@ -16,6 +16,10 @@ namespace iropt::codegen {
 //
 // It also loads A[(i * 3 + 2) % 16] for several i as every third element from A[2] on, as if the index did not wrap
 // around (LLVM 22, InterleavedAccessInfo: it takes the stride to be constant, and does not check).
+//
+// And it computes a division under a condition only once for a vector of iterations if it is the same in all of them,
+// but divides by 1 where the condition does not hold for the first one: `if (i > 0) y[i] = x[k % n]` stores x[0]
+// (LLVM 22, also clang -O3). Such a division is done before the loop.
 void GuardVectorizer(llvm::PassBuilder& passes);
 
 }  // namespace iropt::codegen
