@@ -16,8 +16,8 @@ class TypeInferrer {
   // The declared result type of a function with these parameters whose body has the type: without the symbolic
   // variables that the parameters do not define.
   virtual const Type* ReturnType(List<const Var*> params, const Type* body) = 0;
-  // The same for a function whose body got another type. The declared one stays if it is more precise; if both say the
-  // same, the dimensions may be written otherwise, and those of the body are what a reader takes.
+  // The declared result type of a function whose body got another type: the one before if it is more precise. If both
+  // say the same, the dimensions may be written otherwise, and those of the body are what a reader takes.
   const Type* NewReturnType(List<const Var*> params, const Type* body, const Type* declared) {
     return IsBaseOf(body, declared) && !IsBaseOf(declared, body) ? declared : ReturnType(params, body);
   }
