@@ -9,6 +9,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/origin_scope.h"
 #include "iropt/ir/relax/tuple_leaves.h"
+#include "iropt/ir/relax/walk.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/support/debug_output.h"
 
@@ -166,6 +167,19 @@ const Expr* RuleRewriter::ValueOf(const Var* var) const {
   if (var->id >= definitions_.size()) return nullptr;
   const Definition& definition = definitions_[var->id];
   return definition.block == block_ ? definition.value : nullptr;
+}
+
+bool RuleRewriter::IsShared(const Constant* constant) const {
+  struct Handler : WalkHandler {
+    explicit Handler(LookupMap<const NDArray*, uint32_t>& map) : uses(map) {}
+    void OnConstant(const Constant& used) { ++uses[used.data]; }
+    LookupMap<const NDArray*, uint32_t>& uses;
+  };
+  if (constant_uses_.empty() && function_ != nullptr) {
+    Handler handler(constant_uses_);
+    Walk(*function_, handler);
+  }
+  return constant_uses_.Lookup(constant->data) > 1;
 }
 
 void RuleRewriter::Define(const Var* var, const Expr* value) {

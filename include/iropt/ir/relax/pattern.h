@@ -137,6 +137,8 @@ class Definitions {
   virtual const Expr* ValueOf(const Var* var) const = 0;
   // Needed for patterns that count uses.
   virtual bool IsUsedOnce(const Var*) const { return false; }
+  // Returns whether the function uses the constant several times, as far as that is known.
+  virtual bool IsShared(const Constant*) const { return false; }
 };
 
 // The expression that aliases stand for, and its definition: the value of a variable, anything else itself.

@@ -71,7 +71,10 @@ class RuleRewriter : public ExprMutator, private Definitions {
   // `uses` counts the uses of variables by their numbers, for rules that count uses.
   RuleRewriter(const RuleSet& rules, Workspace& workspace, TypeInferrer& inferrer, std::vector<uint32_t> uses = {});
 
-  const Function* Run(const Function* function) { return To<Function>(VisitExpr(function)); }
+  const Function* Run(const Function* function) {
+    function_ = function;
+    return To<Function>(VisitExpr(function));
+  }
   // The number of times that each rule was applied.
   const std::vector<uint64_t>& applied() const { return applied_; }
   // Returns whether the rewrites of a binding were stopped.
@@ -92,6 +95,7 @@ class RuleRewriter : public ExprMutator, private Definitions {
 
   const Expr* ValueOf(const Var* var) const override;
   bool IsUsedOnce(const Var* var) const override { return var->id < uses_.size() && uses_[var->id] == 1; }
+  bool IsShared(const Constant* constant) const override;
   void Define(const Var* var, const Expr* value);
   // Applies rules to an expression of leaves. The result is one, too, or a leaf.
   const Expr* Rewrite(const Expr* expr);
@@ -105,7 +109,10 @@ class RuleRewriter : public ExprMutator, private Definitions {
   const RuleSet& rules_;
   std::vector<Definition> definitions_;  // by Var::id
   std::vector<uint32_t> uses_;           // by Var::id
-  std::vector<uint64_t> applied_;        // by rule
+  const Function* function_ = nullptr;   // before the rewrites
+  // The uses of each constant in it, once a rule asks for them.
+  mutable LookupMap<const NDArray*, uint32_t> constant_uses_;
+  std::vector<uint64_t> applied_;  // by rule
   std::vector<uint32_t> candidates_;
   std::unordered_map<const Expr*, const Expr*> bound_;  // the operands of one replacement that were bound
   uint32_t block_ = 0;                                  // the number of the current block

@@ -59,6 +59,15 @@ constexpr size_t kSmallConstant = 64;
 
 size_t BytesOf(const Expr* constant) { return To<Constant>(constant)->data->num_bytes(); }
 
+// Returns whether a constant that takes the place of others is one more in the file: a big one, where each of those
+// that are as big has other uses.
+bool IsOneMore(const Expr* both, std::initializer_list<const Expr*> operands, const Match& match) {
+  if (BytesOf(both) <= kSmallConstant) return false;
+  return std::ranges::all_of(operands, [&](const Expr* operand) {
+    return BytesOf(operand) < BytesOf(both) || match.definitions().IsShared(To<Constant>(operand));
+  });
+}
+
 // Returns whether a value is a convolution or a matrix product.
 bool HasWeights(const Expr* value, const Definitions& definitions) {
   const auto* call = As<Call>(DefinitionOf(value, definitions));
@@ -248,6 +257,7 @@ void AddFilledTensorRules(RuleSet& rules) {
 // Of constants c and d, whose sum or product is not bigger than they are, and operands that nothing else uses:
 //   x + x = x * 2        (x + c) * d = x * d + c * d        a / sqrt(x) = a * rsqrt(x)
 //   (x * c) * d = x * (c * d)        (x + c) + d = x + (c + d)
+// A big constant that has other uses stays, so that it is there once.
 // A tensor d stays outside of a sum with a smaller c: the product would be another tensor as big as d.
 // A factor that makes the sum bigger stays outside, and so does one of what has weights, which c is the bias of:
 // FoldScaleAxis takes such a factor into both.
@@ -267,6 +277,7 @@ void AddNeighbourRules(RuleSet& rules) {
     rules.Add({"two constants", op(id, op(id, x, c).Commutative().UsedOnce(), d).Commutative(),
                [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                  const Expr* both = As<Constant>(match[x]) ? nullptr : FoldConstants(id, match[c], match[d], builder);
+                 if (both && IsOneMore(both, {match[c], match[d]}, match)) return nullptr;
                  return both ? OpBuilder(builder).Make(id, {match[x], both}) : nullptr;
                }});
   }
@@ -277,6 +288,7 @@ void AddNeighbourRules(RuleSet& rules) {
                if (HasWeights(match[x], match.definitions())) return nullptr;
                const Expr* both = FoldConstants(op::kMultiply, match[c], match[d], builder);
                if (both && BytesOf(both) > std::max(BytesOf(match[c]), kSmallConstant)) return nullptr;
+               if (both && IsOneMore(both, {match[c]}, match)) return nullptr;
                OpBuilder calls(builder);
                return both ? op::Add(calls, op::Multiply(calls, match[x], match[d]), both) : nullptr;
              }});
