@@ -13,7 +13,11 @@
 //   - A variable that a call in place overwrites stays apart from others with the same value, and what is computed from
 //     it, or from what shares its memory, is not merged: the call may come in between.
 //   - A variable that is killed stays apart, too: its value is gone afterwards.
-//   - A DataflowVar is not available after its block; an output of the block with the same value replaces it.
+//   - A DataflowVar is not available after its block; an output of the block with the same value replaces it. With
+//     all_values, the variable itself becomes an output of the block.
+//   - With all_values, casts of one variable to types with different symbolic variables give these one value: the
+//   second
+//     one casts the result of the first one, the symbolic variables are replaced, and the function is worked on again.
 //
 // One walk with a scoped hash table of values, whose operands were replaced before: value numbering (Cocke and
 // Schwartz, 1970; here as in TVM 0.18's pass of this name). O(operands).
@@ -26,6 +30,7 @@
 #include <vector>
 
 #include "iropt/analysis/relax/overwritten_vars.h"
+#include "iropt/diag/diagnostic.h"
 #include "iropt/diag/joint_spans.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
@@ -43,6 +48,7 @@
 #include "iropt/support/scoped_hash_table.h"
 #include "iropt/transform/options/EliminateCommonSubexpr.h"
 #include "transform/relax/lowering/kills.h"
+#include "transform/relax/params/symbolic_values.h"
 #include "value_hash.h"
 
 namespace iropt {
@@ -67,8 +73,17 @@ struct ComputedValue {
   uint32_t block;  // the dataflow block of the binding, or 0
 };
 using ValueTable = ScopedHashTable<ComputedValue>;
+// The values of a function, and the first cast of each variable.
+struct Tables {
+  ValueTable values;
+  ValueTable casts;
+  LookupSet<const Var*> results_of_casts;
+};
 
 constexpr Statistic kMerged("EliminateCommonSubexpr", "merged-expressions", "values that another variable has already");
+
+// The outputs that variables become.
+using Outputs = LookupMap<const Var*, const Var*>;
 
 // The places that values of variables come from in addition to their own.
 using Places = LookupMap<const Var*, std::vector<SourceSpan>>;
@@ -85,6 +100,9 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   uint64_t merged() const { return merged_; }
   // Of the calls that others were merged into.
   const Places& places() const { return places_; }
+  const Outputs& outputs() const { return outputs_; }
+  // Returns whether symbolic variables have others as values.
+  bool names_dims_twice() const { return names_dims_twice_; }
   // Variables, by Var::id, that stay apart from others with the same value, as what is computed from them does.
   void DoNotMerge(std::vector<bool> vars) { unmergeable_ = std::move(vars); }
   // Variables that are killed, known after a run, which stay apart from others in the next one.
@@ -98,8 +116,8 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
   // The body of a function, which uses no values from outside.
   const Expr* VisitBody(const Expr* body) {
-    ValueTable table;
-    ValueTable* const outer_table = std::exchange(table_, &table);
+    Tables tables;
+    Tables* const outer_tables = std::exchange(tables_, &tables);
     const uint32_t outer_function = std::exchange(function_, ++num_functions_);
     const uint32_t outer_block = std::exchange(block_, 0);
     const size_t replaced = replaced_.size();
@@ -107,12 +125,13 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     ForgetReplacements(replaced);
     block_ = outer_block;
     function_ = outer_function;
-    table_ = outer_table;
+    tables_ = outer_tables;
     return result;
   }
 
   const Expr* VisitBranch(const Expr* branch) {
-    const ValueTable::Scope scope(*table_);
+    const ValueTable::Scope scope(tables_->values);
+    const ValueTable::Scope scope_of_casts(tables_->casts);
     const size_t replaced = replaced_.size();
     const Expr* result = VisitExpr(branch);
     ForgetReplacements(replaced);
@@ -125,7 +144,11 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     block_ = ++num_blocks_;
     const BindingBlock* result = ExprRewriter::VisitBlock(block);
     // The replacement of an output inside the block may be a DataflowVar.
-    ForgetReplacements(replaced);
+    if (options_.all_values) {
+      ForgetHidden(replaced);
+    } else {
+      ForgetReplacements(replaced);
+    }
     block_ = 0;
     return result;
   }
@@ -143,12 +166,53 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     const bool may_differ = reads_apart_ && (value->kind == NodeKind::kCall || value->kind == NodeKind::kIf);
     reads_apart_ |= outer_reads_apart;
     binding = Rebuild(*binding, binding->var, value);
+    if (const auto* cast = As<MatchCast>(binding)) {
+      binding = CastOfCast(cast);
+      if (Is<VarBinding>(binding)) return binding;
+    }
     if (may_differ) {
       IROPT_DEBUG(kCseDebug, "'{}' stays: a call overwrites what it reads", binding->var->name());
       return binding;
     }
     if (impure || (options_.call_only && value->kind != NodeKind::kCall) || IsAllocation(value)) return binding;
     return Merge(binding, value != old_value);
+  }
+
+  // A cast of the result of an earlier cast of the same variable; an alias where it has the type already.
+  const Binding* CastOfCast(const MatchCast* cast) {
+    const auto* source = As<Var>(cast->value);
+    const auto* type = As<TensorType>(cast->match_type);
+    const bool may_change = !unmergeable_.empty() || kept_;
+    if (!options_.all_values || may_change || source == nullptr || type == nullptr || !type->has_shape()) return cast;
+    tables_->results_of_casts.insert(cast->var);
+    if (TypeEqual(source->type, type) && tables_->results_of_casts.contains(source)) {
+      Replace(cast->var, source);
+      return NewLike<VarBinding>(workspace(), *cast, cast->var, source);
+    }
+    const uint32_t hash = HashOf(BoundValue{source});
+    const auto is_same = [&](const ComputedValue& other) { return ValueOf(other.binding) == source; };
+    const size_t index = tables_->casts.Find(hash, is_same);
+    if (index == ValueTable::kNone) {
+      tables_->casts.Add({cast, nullptr, hash, block_});
+      return cast;
+    }
+    const Var* earlier = VisibleVar(tables_->casts[index]);
+    if (!earlier || !NamesOtherDims(*type, As<TensorType>(earlier->type))) return cast;
+    names_dims_twice_ = true;
+    return NewLike<MatchCast>(workspace(), *cast, cast->var, earlier, cast->match_type);
+  }
+
+  // Returns whether only symbolic variables are different.
+  static bool NamesOtherDims(const TensorType& type, const TensorType* other) {
+    if (other == nullptr || !other->has_shape() || other->dtype != type.dtype || other->dims.size() != type.dims.size())
+      return false;
+    bool is_different = false;
+    for (uint32_t i = 0; i < type.dims.size(); ++i) {
+      if (type.dims[i] == other->dims[i]) continue;
+      if (!Is<tir::Var>(type.dims[i]) || !Is<tir::Var>(other->dims[i])) return false;
+      is_different = true;
+    }
+    return is_different;
   }
 
   // An alias of an earlier variable with this value, or the binding, which is added to the table.
@@ -167,16 +231,18 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     recorded_[var->id] = true;
     const uint32_t hash = HashOf(value);
     const auto is_equal = [&](const ComputedValue& other) { return SameValue(BoundValueOf(other.binding), value); };
-    const size_t index = table_->Find(hash, is_equal);
+    ValueTable& table = tables_->values;
+    const size_t index = table.Find(hash, is_equal);
     if (index == ValueTable::kNone) {
-      table_->Add({binding, nullptr, hash, block_});
+      table.Add({binding, nullptr, hash, block_});
       return binding;
     }
-    const Var* earlier = VisibleVar((*table_)[index]);
+    const Var* earlier = VisibleVar(table[index]);
+    if (!earlier && MakeOutput(index, *var)) earlier = table[index].binding->var;
     if (!earlier) {
       IROPT_DEBUG(kCseDebug, "'{}' stays: '{}', which has its value, is not visible here", var->name(),
-                  (*table_)[index].binding->var->name());
-      table_->Set(index, {binding, nullptr, hash, block_});
+                  table[index].binding->var->name());
+      table.Set(index, {binding, nullptr, hash, block_});
       return binding;
     }
     // A variable that was declared with a more general type gives more general types of dependent values.
@@ -191,7 +257,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     Replace(var, earlier);
     if (is_left_over) return binding;
     ++merged_;
-    NotePlace(*(*table_)[index].binding, Location(*value.value));
+    NotePlace(*table[index].binding, Location(*value.value));
     if (WantsRemarks()) {
       RemarkPassed("merged-expression", Location(*binding),
                    fmt::format("'{}' has the value of '{}' and is replaced by it", var->name(), earlier->name()));
@@ -202,14 +268,26 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   // The variable that has the value of an entry here; null if none with this value is visible.
   const Var* VisibleVar(const ComputedValue& entry) const {
     const Var* var = entry.binding->var;
-    return !var->is_dataflow() || entry.block == block_ ? var : entry.output;
+    return !var->is_dataflow() || entry.block == block_ || outputs_.contains(var) ? var : entry.output;
   }
 
   void NoteOutput(size_t index, const Var* var) {
-    ComputedValue entry = (*table_)[index];
+    ComputedValue entry = tables_->values[index];
     if (var->is_dataflow() || !entry.binding->var->is_dataflow() || entry.output) return;
     entry.output = var;
-    table_->Set(index, entry);
+    tables_->values.Set(index, entry);
+  }
+
+  // Makes the DataflowVar of an entry an output for a later block, in the end. Returns whether it may become one.
+  bool MakeOutput(size_t index, const Var& later) {
+    const Binding* binding = tables_->values[index].binding;
+    const Var* var = binding->var;
+    const Expr* value = ValueOf(binding);
+    const bool is_computed = Is<Call>(value) || Is<TupleGetItem>(value);
+    if (!options_.all_values || !is_computed || Is<ShapeType>(var->type) || !TypeEqual(var->type, later.type))
+      return false;
+    outputs_[var] = NewVarLike(workspace(), *var, false, var->type);
+    return true;
   }
 
   void NotePlace(const Binding& first, SourceSpan place) {
@@ -249,6 +327,18 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     replaced_.push_back(var->id);
   }
 
+  // Those by variables that are not visible outside of their block.
+  void ForgetHidden(size_t size) {
+    const auto is_hidden = [this](uint32_t id) {
+      const Var* by = replacements_[id].var;
+      const bool hides = by->is_dataflow() && !outputs_.contains(by);
+      if (hides) replacements_[id] = {};
+      return hides;
+    };
+    const auto first = replaced_.begin() + static_cast<ptrdiff_t>(size);
+    replaced_.erase(std::remove_if(first, replaced_.end(), is_hidden), replaced_.end());
+  }
+
   void ForgetReplacements(size_t size) {
     for (; replaced_.size() > size; replaced_.pop_back()) replacements_[replaced_.back()] = {};
   }
@@ -256,7 +346,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   const Module* const module_;
   const CommonSubexprOptions options_;
   const uint32_t num_vars_;
-  ValueTable* table_ = nullptr;  // of the current function
+  Tables* tables_ = nullptr;  // of the current function
   uint32_t function_ = 0;
   uint32_t num_functions_ = 0;
   uint32_t block_ = 0;  // the current dataflow block, 0 outside
@@ -271,6 +361,32 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
   std::vector<uint32_t> replaced_;         // ids in the order of replacement
   Places places_;
+  Outputs outputs_;
+  bool names_dims_twice_ = false;
+};
+
+// Binds what becomes an output of its block to the new variable.
+class OutputMaker : private ExprRewriter<OutputMaker> {
+ public:
+  OutputMaker(const Outputs& outputs, Workspace& workspace)
+      : ExprRewriter(workspace, nullptr, Retype::kNever), outputs_(outputs) {}
+
+  const Function* Run(const Function* function) {
+    return rebuilder().RebuildBody(*function, VisitExpr(function->body));
+  }
+
+ private:
+  friend class ExprRewriter<OutputMaker>;
+
+  const Var* VisitVar(const Var* var) {
+    const Var* const* output = outputs_.Find(var);
+    return output ? *output : var;
+  }
+  const Binding* VisitBinding(const Binding* binding) {
+    return Rebuild(*binding, VisitVar(binding->var), VisitExpr(ValueOf(binding)));
+  }
+
+  const Outputs& outputs_;
 };
 
 // Gives calls the places of those that were merged into them.
@@ -303,17 +419,18 @@ class PlaceAdder : private ExprRewriter<PlaceAdder> {
 const Function* Merged(const Function* function, CommonSubexprEliminator& eliminator, Workspace& workspace,
                        TypeInferrer& inferrer) {
   const Function* result = eliminator.Run(function);
-  return eliminator.places().empty() ? result : PlaceAdder(eliminator.places(), workspace, inferrer).Run(result);
+  if (!eliminator.places().empty()) result = PlaceAdder(eliminator.places(), workspace, inferrer).Run(result);
+  return eliminator.outputs().empty() ? result : OutputMaker(eliminator.outputs(), workspace).Run(result);
 }
 
-}  // namespace
-
-const Function* EliminateCommonSubexpr(const Function* function, const Module* module, Workspace& workspace,
-                                       CommonSubexprOptions options) {
+// `names_dims_twice` becomes whether symbolic variables have others as values.
+const Function* MergeOnce(const Function* function, const Module* module, Workspace& workspace,
+                          CommonSubexprOptions options, bool& names_dims_twice) {
   OpTypeInferrer inferrer(module, workspace.arena(), nullptr);
   CommonSubexprEliminator eliminator(module, workspace, inferrer, options);
   const size_t num_vars = workspace.num_vars();
   const Function* result = Merged(function, eliminator, workspace, inferrer);
+  names_dims_twice = eliminator.names_dims_twice();
   const bool overwrites = eliminator.merged() != 0 && OverwritesVars(*function, module);
   if (eliminator.merged() == 0 || (!overwrites && eliminator.killed().empty())) {
     kMerged.Add(eliminator.merged());
@@ -324,12 +441,32 @@ const Function* EliminateCommonSubexpr(const Function* function, const Module* m
   if (overwrites) careful.DoNotMerge(ChangingVars(*function, num_vars, module));
   careful.KeepKilled(eliminator.killed());
   result = Merged(function, careful, workspace, inferrer);
+  names_dims_twice = careful.names_dims_twice();
   kMerged.Add(careful.merged());
   return result;
 }
 
+}  // namespace
+
+const Function* EliminateCommonSubexpr(const Function* function, const Module* module, Workspace& workspace,
+                                       CommonSubexprOptions options) {
+  // Each round but the last one shows that more values are equal.
+  constexpr int kMostRounds = 8;
+  for (int round = 1;; ++round) {
+    bool names_dims_twice = false;
+    const Function* merged = MergeOnce(function, module, workspace, options, names_dims_twice);
+    if (!names_dims_twice || round == kMostRounds) return merged;
+    DiagnosticBuffer ignored;
+    DiagnosticEngine silent(&ignored);
+    const Result<const Function*> named = SubstituteSymbolicValues(merged, module, workspace, silent);
+    if (!named.ok() || *named == merged) return merged;
+    function = *named;
+  }
+}
+
 Pass CreateEliminateCommonSubexpr(const PassOptions& options) {
-  const CommonSubexprOptions chosen{.call_only = *pass_options::EliminateCommonSubexpr(options).call_only};
+  const pass_options::EliminateCommonSubexpr given(options);
+  const CommonSubexprOptions chosen{.call_only = *given.call_only, .all_values = *given.all_values};
   return CreateFunctionPass(
       options.info(), [chosen](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
         return EliminateCommonSubexpr(function, &context.module(), context.workspace(), chosen);

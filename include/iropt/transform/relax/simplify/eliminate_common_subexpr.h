@@ -7,6 +7,9 @@ namespace iropt {
 
 struct CommonSubexprOptions {
   bool call_only = false;  // merge only calls: no tuples, projections, constants, casts
+  // A DataflowVar becomes an output of its block where a later block has its value. Casts of one variable that name its
+  // dimensions differently give them one name.
+  bool all_values = false;
 };
 
 // The function with each repeated value replaced by the variable that has it already; the same pointer if there is
