@@ -150,6 +150,9 @@ Result<HostValue> RelaxInterpreter::Eval(const Expr* expr, Frame& frame) {
   }
 }
 
+// What a binding takes however small its value is, so that loops of small values that never end are stopped.
+constexpr uint64_t kWorkOfBinding = 1000;
+
 Result<HostValue> RelaxInterpreter::EvalSeq(const SeqExpr& seq, Frame& frame) {
   uint32_t number = frame.plan.FirstBinding(seq);
   const auto drop_dead = [&] {
@@ -161,6 +164,7 @@ Result<HostValue> RelaxInterpreter::EvalSeq(const SeqExpr& seq, Frame& frame) {
       Result<HostValue> value = EvalBinding(*binding, frame);
       if (!value.ok()) return Report(*ValueOf(binding), value.TakeError());
       if (options_.limits.on_work) (*options_.limits.on_work)();
+      if (options_.limits.work) *options_.limits.work += kWorkOfBinding;
       if (options_.observer) options_.observer->OnBinding(frame.function, *binding->var, *value);
       frame.At(binding->var) = *std::move(value);
       drop_dead();
