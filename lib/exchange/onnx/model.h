@@ -146,7 +146,8 @@ struct NodeProto {
   std::vector<std::string_view> outputs = {};
   std::vector<AttributeProto> attributes = {};
   Properties metadata = {};
-  Span span = {};  // of its description, see node_places.h
+  Span span = {};        // of its description, see node_places.h
+  bool is_step = false;  // one of several that stand for a call
 };
 
 struct QuantizationAnnotation {

@@ -91,6 +91,11 @@ Dim WindowCount(Dim input, Dim kernel, const Window& w, size_t i, bool round_up)
   const Dim others = kDims.FloorDiv(numerator, kDims.Int(w.strides[i]));
   const Dim all = kDims.Add(others, One());
   if (!round_up || !k || !MayStartInPadding(w, i, *k)) return arith::Simplify(all);
+  // If no window fits into the padding, the windows are those that start before the end of the input.
+  if (w.after[i] <= w.dilation[i] * (*k - 1) + 1) {
+    const Dim starts = kDims.Add(input, kDims.Int(w.before[i] + w.strides[i] - 1));
+    return arith::Simplify(kDims.FloorDiv(starts, kDims.Int(w.strides[i])));
+  }
   const Dim start = kDims.Mul(others, kDims.Int(w.strides[i]));
   const Dim image_end = kDims.Add(input, kDims.Int(w.before[i]));
   return arith::Simplify(IfThenElse(kDims.Binary(NodeKind::kGE, start, image_end), others, all));

@@ -48,6 +48,9 @@ class DimValues {
   // A tensor int64[n] of the dimensions of a tensor.
   std::string_view ShapeOf(std::string_view tensor);
 
+  // Returns whether some tensor has the dimension.
+  bool IsKnown(const PrimExpr* dim) const { return SourceOf(dim) != nullptr; }
+
   // From now on, the tensor gives its dimensions, or the shape its elements.
   void Define(const Type* type, std::string_view tensor);
   void DefineElements(const ShapeType* type, std::string_view tensor);

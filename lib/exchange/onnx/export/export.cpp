@@ -184,11 +184,12 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   const ModuleEntry* main = MainOf(context);
   if (main == nullptr || !ExportMain(*main, context)) return nullptr;
   result->arrays.resize(result->model.graph.initializers.size(), nullptr);
+  CancelTransposes(result->model.graph);
   MergeEqualNodes(result->model.graph);
   DivideByReciprocals(result->model.graph);
   if (context.opset() >= kShapesHaveParts) TakePartsOfShapes(result->model.graph);
   RenameValues(context.shorter_names(), result->model.graph);
-  MakeConstantNodes(result->model);
+  MakeConstantNodes(*result);
   RemoveDeadNodes(*result);
   AddDomains(result->model.graph, result->model);
   NameOutputs(*result);
@@ -219,6 +220,7 @@ std::optional<size_t> CountNodes(const iropt::Function& function, int64_t opset,
   GraphProto& graph = result.model.graph;
   if (!exporter.ExportGraph(function, {}, {}, {}, graph) || context.failed()) return std::nullopt;
   result.arrays.resize(graph.initializers.size(), nullptr);
+  CancelTransposes(graph);
   MergeEqualNodes(graph);
   DivideByReciprocals(graph);
   if (opset >= kShapesHaveParts) TakePartsOfShapes(graph);

@@ -27,6 +27,8 @@ struct ExportedModel {
   // By the index of the initializer.
   std::vector<const NDArray*> arrays;
   std::vector<std::shared_ptr<const NDArray>> made;
+  // Of tensors of the input that others are equal to.
+  size_t merged_bytes = 0;
 };
 
 // The model of a module: its function `main`, or the only one that is not private. What cannot be expressed is reported

@@ -173,6 +173,7 @@ std::string_view ExportContext::Initializer(const NDArray& array, std::string_vi
   const auto* same = by_content_.FindIf(key, [&](const auto& other) { return IsSameConstant(*other.first, array); });
   const std::string_view wanted = array.source() ? std::string_view(array.source()->name) : hint;
   if (same) {
+    if (array.source()) result_.merged_bytes += array.num_bytes();
     WishFor(wanted, same->second);
     return by_array_[&array] = same->second;
   }

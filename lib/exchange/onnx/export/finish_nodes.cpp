@@ -99,6 +99,42 @@ void DivideByReciprocals(GraphProto& graph) {
 
 namespace {
 
+const std::vector<int64_t>* PermOf(const NodeProto& node) {
+  if (node.op_type != "Transpose" || !node.domain.empty() || node.attributes.size() != 1) return nullptr;
+  return &node.attributes[0].ints;
+}
+
+void CancelTransposes(GraphProto& graph, const Renames& outer) {
+  Renames same = outer;
+  LookupMap<std::string_view, const NodeProto*> transposes;  // by results
+  for (NodeProto& node : graph.nodes) {
+    for (std::string_view& input : node.inputs) {
+      if (const auto* before = same.Find(input)) input = *before;
+    }
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) CancelTransposes(*inner, same);
+    }
+    const std::vector<int64_t>* perm = PermOf(node);
+    if (perm == nullptr) continue;
+    transposes[node.outputs[0]] = &node;
+    const NodeProto* const* first = transposes.Find(node.inputs[0]);
+    if (first == nullptr || !(node.is_step || (*first)->is_step)) continue;
+    const std::vector<int64_t>& before = *PermOf(**first);
+    bool cancels = before.size() == perm->size();
+    for (size_t i = 0; cancels && i < perm->size(); ++i) {
+      const auto axis = static_cast<size_t>((*perm)[i]);
+      cancels = axis < before.size() && before[axis] == static_cast<int64_t>(i);
+    }
+    if (cancels) same[node.outputs[0]] = (*first)->inputs[0];
+  }
+}
+
+}  // namespace
+
+void CancelTransposes(GraphProto& graph) { CancelTransposes(graph, {}); }
+
+namespace {
+
 // What a node computes: nothing for one that has a graph, gives several values, or random ones.
 std::optional<std::string> KeyOf(const NodeProto& node) {
   constexpr std::string_view kRandom[] = {"Bernoulli",     "Dropout",          "Multinomial",      "RandomNormal",
@@ -291,15 +327,21 @@ void TidyValueInfos(Model& model, uint64_t given) {
   });
 }
 
-void MakeConstantNodes(Model& model) {
+void MakeConstantNodes(ExportedModel& exported) {
+  const Model& model = exported.model;
   if (model.ir_version >= 4) return;
-  GraphProto& graph = model.graph;
+  GraphProto& graph = exported.model.graph;
   NodeUses uses;
   uses.CountUses(graph);
+  size_t spare = exported.merged_bytes;
   LookupMap<std::string_view, const TensorProto*> small;
   for (const TensorProto& tensor : graph.initializers) {
-    const size_t most = uses.NumUses(tensor.name) == 1 ? kMovedConstant : kSmallConstant;
-    if (tensor.raw && tensor.raw->size() <= most) small[tensor.name] = &tensor;
+    const auto uses_of_it = static_cast<size_t>(uses.NumUses(tensor.name));
+    const size_t size = tensor.raw ? tensor.raw->size() : 0;
+    const bool is_small = size <= (uses_of_it == 1 ? kMovedConstant : kSmallConstant);
+    if (!tensor.raw || (!is_small && (uses_of_it - 1) * size > spare)) continue;
+    if (!is_small) spare -= (uses_of_it - 1) * size;
+    small[tensor.name] = &tensor;
   }
   for (NodeProto& node : graph.nodes) {
     const auto* constant = node.op_type == "Identity" && node.domain.empty() ? small.Find(node.inputs[0]) : nullptr;
@@ -313,6 +355,7 @@ void MakeConstantNodes(Model& model) {
 void NameOutputs(ExportedModel& exported) {
   const Model& model = exported.model;
   GraphProto& graph = exported.model.graph;
+  const size_t most_copied = kMostCopied + exported.merged_bytes;
   LookupMap<std::string_view, size_t> small;  // constants
   LookupSet<std::string_view> outputs;
   LookupSet<std::string_view> kept;  // their names
@@ -322,7 +365,7 @@ void NameOutputs(ExportedModel& exported) {
     const TensorProto& tensor = graph.initializers[i];
     if (model.ir_version < 4)
       kept.insert(tensor.name);
-    else if (tensor.raw && tensor.raw->size() <= kMostCopied)
+    else if (tensor.raw && tensor.raw->size() <= most_copied)
       small[tensor.name] = i;
   }
   Renames renames;
@@ -338,7 +381,7 @@ void NameOutputs(ExportedModel& exported) {
     const size_t* constant = small.Find(value);
     if (constant == nullptr) return false;
     const size_t size = graph.initializers[*constant].raw->size();
-    if (size > kSmallConstant && copied + size > kMostCopied) return false;
+    if (size > kSmallConstant && copied + size > most_copied) return false;
     copied += size;
     graph.initializers.push_back(graph.initializers[*constant]);
     graph.initializers.back().name = node.outputs[0];

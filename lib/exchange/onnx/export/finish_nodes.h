@@ -7,7 +7,7 @@ namespace iropt::onnx {
 
 // Makes outputs that are small constants, or that nothing else uses, nodes Constant, not copies of initializers, which
 // the versions before 4 of the IR have among the inputs. O(initializers + nodes).
-void MakeConstantNodes(Model& model);
+void MakeConstantNodes(ExportedModel& exported);
 
 // Removes nodes none of whose outputs is used, in graphs that are attributes, too, and then the types and initializers
 // that only these had. A fused node, or a shape that is taken from a tensor, leaves such nodes behind. The names in the
@@ -17,6 +17,10 @@ void RemoveDeadNodes(ExportedModel& model);
 // Div(a, x) for Mul(a, Reciprocal(x)), where nothing else uses the reciprocal: ONNX has no rsqrt, and runtimes look for
 // the quotient in normalizations. In graphs that are attributes, too. O(nodes + their inputs).
 void DivideByReciprocals(GraphProto& graph);
+
+// Takes what a transpose is made of where another one undoes it, and one of them is a step of a call: operators in
+// other layouts are written between transposes. O(nodes + their inputs).
+void CancelTransposes(GraphProto& graph);
 
 // Takes the value of a node from an equal one before it in the same graph, unless both have names or give outputs of
 // the graph: several values may be composed of the same steps. The name, if one of them has one, stays. O(nodes + their
@@ -28,8 +32,8 @@ void MergeEqualNodes(GraphProto& graph);
 void TakePartsOfShapes(GraphProto& graph);
 
 // Lets values that are outputs under other names have these names, instead of copies of them; constants from version 4
-// of the IR on, before which they are inputs. Small constants that need several names are there several times. O(nodes
-// and their operands).
+// of the IR on, before which they are inputs. Constants that need several names are there several times if they are
+// small, or were in the input. O(nodes and their operands).
 void NameOutputs(ExportedModel& exported);
 
 // Leaves each value one description, the last one, and inputs and outputs none. Those go that would make the model

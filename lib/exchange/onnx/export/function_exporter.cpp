@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "exchange/onnx/export/attributes.h"
+#include "exchange/onnx/export/givers_of_dims.h"
 #include "exchange/onnx/export/op_export.h"
 #include "exchange/onnx/tensors.h"
 #include "exchange/onnx/type_text.h"
@@ -242,10 +244,17 @@ void FunctionExporter::Define(const Var* var, Names results, bool is_tuple, size
 bool FunctionExporter::ExportSequence(const Expr* body, ExportedValue& results) {
   return WithStack([&] {
     if (const auto* sequence = As<SeqExpr>(body)) {
-      for (const BindingBlock* block : sequence->blocks) {
-        for (const Binding* binding : block->bindings) {
-          if (!ExportBinding(binding)) return false;
+      std::vector<const Binding*> bindings;
+      for (const BindingBlock* block : sequence->blocks)
+        bindings.insert(bindings.end(), block->bindings.begin(), block->bindings.end());
+      LookupSet<const Binding*> written;
+      for (size_t i = 0; i < bindings.size(); ++i) {
+        if (written.contains(bindings[i])) continue;
+        if (const Binding* giver = GiverOfDims(std::span(bindings).subspan(i), {definitions_, values_, dims_})) {
+          if (!ExportBinding(giver)) return false;
+          written.insert(giver);
         }
+        if (!ExportBinding(bindings[i])) return false;
       }
       body = sequence->body;
     }
@@ -307,6 +316,8 @@ bool FunctionExporter::ExportCall(const Var* var, const Call* call) {
   OpExport op(*this, call);
   Names results = op.Run();
   if (context_.failed()) return false;
+  const std::span<NodeProto> steps = std::span(graph_->nodes).subspan(first);
+  for (NodeProto& node : steps) node.is_step = steps.size() > 1;
   context_.NameNode(std::span(graph_->nodes).subspan(first), definitions_.SpanOf(var));
   if (op.has_no_value()) return true;
   if (results.empty()) {
