@@ -22,11 +22,13 @@ const ExportRow* FindExportRow(OpId op);
 // ---- The families.
 std::span<const ExportRow> AttentionExports();
 std::span<const ExportRow> ElementwiseExports();
+std::span<const ExportRow> GradientExports();
 std::span<const ExportRow> ImageExports();
 std::span<const ExportRow> ManipulateExports();
 std::span<const ExportRow> NeuralExports();
 std::span<const ExportRow> QuantizationExports();
 std::span<const ExportRow> ReductionExports();
+std::span<const ExportRow> ReorderExports();
 std::span<const ExportRow> SelectionExports();
 std::span<const ExportRow> ShapeExports();
 

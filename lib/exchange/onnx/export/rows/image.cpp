@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "exchange/onnx/export/op_rows.h"
@@ -223,12 +224,95 @@ Names ExportAllClassNonMaxSuppression(OpExport& op) {
   return {op.Add("Pad", {selected, pads}), count};
 }
 
+// The boxes with a score above the threshold, and a class if there are classes, in front of rows of -1.
+Names ExportGetValidCounts(OpExport& op) {
+  const auto attrs = op.Attrs<GetValidCountsAttrs>();
+  const TensorType* type = op.TypeOf(0);
+  if (type == nullptr || !type->known || type->ndim != 3) return op.Lacks("the shape of its boxes is not known");
+  const DataType index = DataType::Int(32);
+  const auto element = [&](int64_t i) {
+    return op.Add("Gather", {op.In(0), op.exporter().IntScalar(i)}, {IntAttribute("axis", 2)});
+  };
+  std::string_view valid =
+      op.Add("Greater", {element(attrs.score_index()), op.Scalar(attrs.score_threshold(), type->dtype)});
+  if (attrs.id_index() >= 0) {
+    const std::string_view has_class = op.Add("GreaterOrEqual", {element(attrs.id_index()), op.Scalar(0, type->dtype)});
+    valid = op.Add("And", {valid, has_class});
+  }
+  const std::string_view count = op.Reduce("ReduceSum", op.Cast(valid, DataType::Bool(), index), {1}, false);
+  // Of equal numbers, the first ones come first.
+  const std::string_view flags = op.Cast(valid, DataType::Bool(), DataType::Float(32));
+  const Names order = op.exporter().AddNode("TopK", {flags, op.exporter().dims().ScalarTensor(type->dims[1])},
+                                            {IntAttribute("axis", 1)}, 2);
+  const std::string_view is_valid = op.Cast(order[0], DataType::Float(32), DataType::Bool());
+  const std::string_view shape = op.exporter().dims().ShapeTensor({type->dims.begin(), type->dims.end()});
+  const std::string_view places = op.Add("Expand", {op.Unsqueeze(order[1], {2}), shape});
+  const std::string_view boxes = op.Add("GatherElements", {op.In(0), places}, {IntAttribute("axis", 1)});
+  return {count, op.Add("Where", {op.Unsqueeze(is_valid, {2}), boxes, op.Scalar(-1, type->dtype)}),
+          op.Add("Where", {is_valid, op.Cast(order[1], DataType::Int(64), index), op.Scalar(-1, index)})};
+}
+
+// The corners (top, left, bottom, right) of anchors (left, top, right, bottom) that are moved and scaled.
+std::string_view DecodedBoxes(OpExport& op, const MultiboxTransformLocAttrs& attrs) {
+  const DataType dtype = op.Dtype(1);
+  const std::vector<double> variances = attrs.variances();
+  const auto pair_of = [&](std::string_view x, int64_t first, int64_t second) {
+    return op.Add("Gather", {x, op.Ints({first, second})}, {IntAttribute("axis", 2)});
+  };
+  const auto times = [&](std::string_view x, double first, double second) {
+    const std::string_view factors[] = {op.Reshape(op.Scalar(first, dtype), {1}),
+                                        op.Reshape(op.Scalar(second, dtype), {1})};
+    return op.Add("Mul", {x, op.Add("Concat", {factors[0], factors[1]}, {IntAttribute("axis", 0)})});
+  };
+  const std::string_view half = op.Scalar(0.5, dtype);
+  const std::string_view low = pair_of(op.In(2), 1, 0), high = pair_of(op.In(2), 3, 2);
+  const std::string_view center = op.Add("Mul", {op.Add("Add", {low, high}), half});
+  const std::string_view length = op.Add("Sub", {high, low});
+  const std::string_view places = op.Reshape(op.In(1), {0, -1, 4});
+  const std::string_view moved = op.Add("Mul", {times(pair_of(places, 1, 0), variances[1], variances[0]), length});
+  const std::string_view middle = op.Add("Add", {moved, center});
+  const std::string_view scale = op.Add("Exp", {times(pair_of(places, 3, 2), variances[3], variances[2])});
+  const std::string_view reach = op.Add("Mul", {op.Add("Mul", {scale, half}), length});
+  const std::string_view boxes =
+      op.Add("Concat", {op.Add("Sub", {middle, reach}), op.Add("Add", {middle, reach})}, {IntAttribute("axis", 2)});
+  if (!attrs.clip()) return boxes;
+  return op.Add("Max", {op.Add("Min", {boxes, op.Scalar(1, dtype)}), op.Scalar(0, dtype)});
+}
+
+Names ExportMultiboxTransformLoc(OpExport& op) {
+  const auto attrs = op.Attrs<MultiboxTransformLocAttrs>();
+  const TensorType* type = op.TypeOf(0);
+  const auto* classes = type && type->known && type->ndim == 3 ? As<tir::IntImm>(type->dims[1]) : nullptr;
+  if (classes == nullptr || op.Rank(1) != 2 || attrs.variances().size() != 4)
+    return op.Lacks("the number of its classes is not known");
+  const std::string_view zero = op.Scalar(0, type->dtype);
+  const std::string_view scores = op.Add("Softmax", {op.In(0)}, {IntAttribute("axis", 1)});
+  std::string_view is_low = op.Add("Less", {scores, op.Scalar(attrs.threshold(), type->dtype)});
+  if (!attrs.keep_background()) {
+    auto background = NDArray::Make(DataType::Bool(), {classes->value, 1});
+    std::memset(background->mutable_data(), 0, background->num_bytes());
+    if (classes->value > 0) background->mutable_data()[0] = std::byte{1};
+    const std::string_view flags =
+        op.exporter().context().Initializer(std::shared_ptr<const NDArray>(std::move(background)), "background");
+    is_low = op.Add("Or", {is_low, flags});
+  }
+  return {DecodedBoxes(op, attrs), op.Add("Where", {is_low, zero, scores})};
+}
+
+// It sorts rows of boxes, among them suppressed ones, of all classes or within classes that the rows name.
+Names ExportNonMaxSuppression(OpExport& op) {
+  return op.Lacks("ONNX selects boxes of separate tensors of scores by class, not rows of boxes with their scores");
+}
+
 constexpr ExportRow kImageExports[] = {
     {op::kImageAffineGrid, "", 20, ExportAffineGrid},  // AffineGrid, Transpose
     {op::kImageGridSample, "", 16, ExportGridSample},  // Transpose, GridSample
     {op::kImageResize2d, "Resize", 11, ExportResize2d},
     {op::kImageResize3d, "Resize", 11, ExportResize3d},
     {op::kVisionAllClassNonMaxSuppression, "", 13, ExportAllClassNonMaxSuppression},  // NonMaxSuppression, Pad
+    {op::kVisionGetValidCounts, "", 13, ExportGetValidCounts},                        // TopK, GatherElements, Where
+    {op::kVisionMultiboxTransformLoc, "", 13, ExportMultiboxTransformLoc},  // Gather, Mul, Exp, Concat; Softmax, Where
+    {op::kVisionNonMaxSuppression, "", 1, ExportNonMaxSuppression},
     {op::kVisionRoiAlign, "RoiAlign", 10, ExportRoiAlign},
     {op::kVisionRoiPool, "MaxRoiPool", 1, ExportRoiPool},
 };
