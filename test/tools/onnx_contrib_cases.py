@@ -35,6 +35,11 @@ def activation_cases():
         MICROSOFT)
 
 
+def matrix_cases():
+    matrices = np.concatenate([noise(1, 2, 4, 4), np.eye(4, dtype="float32")[[2, 0, 3, 1]][None, None].repeat(2, 1)])
+    add("Inverse", 1, [matrices], [f32(np.linalg.inv(matrices.astype("float64")))], MICROSOFT)
+
+
 def normalization_cases():
     x, skip, gamma, beta, bias = noise(2, 3, 8), noise(2, 3, 8), noise(8), noise(8), noise(8)
 

@@ -17,26 +17,32 @@ namespace iropt::onnx {
 
 namespace {
 
-// The statistics of the batch, and the running ones moved towards them.
+// The statistics of the batch, whose variance is that of a population, and the running ones moved towards them. Halves
+// are added up as floats, and the types of the data, of its scale and of the statistics may differ from version 15 on.
 Value TrainBatchNormalization(OpImport& op) {
   const int rank = op.Rank(0);
   if (op.version() < 14) return {};
   std::vector<int64_t> axes = Iota(0, rank);
   axes.erase(axes.begin() + 1);
   const double momentum = op.Float("momentum", static_cast<double>(0.9F));
-  const Expr* x = op.In(0);
+  const DataType dtype = op.Dtype(0);
+  const DataType wide = dtype.bits < 32 ? DataType::Float(32) : dtype;
+  const Expr* x = op.Cast(op.In(0), wide);
   const Expr* mean = Reduce(op, op::kMean, x, axes, false);
   const Expr* centered = Subtract(op, x, AlongAxis(op, mean, 1, rank));
   const Expr* variance = Reduce(op, op::kMean, Multiply(op, centered, centered), axes, false);
   const Expr* deviation = op.Call(
       op::kSqrt, {Add(op, variance, ScalarLike(op, variance, op.Float("epsilon", static_cast<double>(1e-5F))))});
   const Expr* norm = Divide(op, centered, AlongAxis(op, deviation, 1, rank));
-  const Expr* y = Add(op, Multiply(op, norm, AlongAxis(op, op.In(1), 1, rank)), AlongAxis(op, op.In(2), 1, rank));
-  const auto moved = [&](const Expr* running, const Expr* now) {
-    return Add(op, Multiply(op, running, ScalarLike(op, running, momentum)),
-               Multiply(op, op.Cast(now, OpImport::TensorOf(running)->dtype), ScalarLike(op, running, 1 - momentum)));
+  const auto by_channel = [&](size_t i) { return AlongAxis(op, op.Cast(op.In(i), wide), 1, rank); };
+  const Expr* y = Add(op, Multiply(op, norm, by_channel(1)), by_channel(2));
+  const auto moved = [&](size_t i, const Expr* now) {
+    const Expr* running = op.Cast(op.In(i), wide);
+    const Expr* sum = Add(op, Multiply(op, running, ScalarLike(op, running, momentum)),
+                          Multiply(op, now, ScalarLike(op, now, 1 - momentum)));
+    return op.Cast(sum, op.Dtype(i));
   };
-  const Expr* fields[] = {y, moved(op.In(3), mean), moved(op.In(4), variance)};
+  const Expr* fields[] = {op.Cast(y, dtype), moved(3, mean), moved(4, variance)};
   return op.Tuple(fields);
 }
 

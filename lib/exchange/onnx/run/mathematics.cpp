@@ -83,6 +83,50 @@ Result<HostValue> RunDet(OnnxCall& call) {
   return HostValue(FromNumbers(call.In(0)->dtype(), shape.first(shape.size() - 2), result));
 }
 
+// The inverse of a matrix, by elimination with the greatest pivots; numbers that are not finite if it has none.
+std::vector<double> InverseOf(std::vector<double> m, size_t n) {
+  std::vector<double> inverse(n * n);
+  for (size_t i = 0; i < n; ++i) inverse[i * n + i] = 1;
+  for (size_t k = 0; k < n; ++k) {
+    size_t pivot = k;
+    for (size_t i = k + 1; i < n; ++i) {
+      if (std::abs(m[i * n + k]) > std::abs(m[pivot * n + k])) pivot = i;
+    }
+    const double divisor = m[pivot * n + k];
+    for (std::vector<double>* rows : {&m, &inverse}) {
+      for (size_t j = 0; j < n; ++j) {
+        std::swap((*rows)[pivot * n + j], (*rows)[k * n + j]);
+        (*rows)[k * n + j] /= divisor;
+      }
+    }
+    for (size_t i = 0; i < n; ++i) {
+      const double factor = m[i * n + k];
+      if (i == k || factor == 0) continue;
+      for (size_t j = 0; j < n; ++j) {
+        m[i * n + j] -= factor * m[k * n + j];
+        inverse[i * n + j] -= factor * inverse[k * n + j];
+      }
+    }
+  }
+  return inverse;
+}
+
+Result<HostValue> RunInverse(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  if (shape.size() < 2 || shape[shape.size() - 1] != shape[shape.size() - 2])
+    return call.Fail("the matrices are not square");
+  const auto n = static_cast<size_t>(shape.back());
+  std::vector<double> result;
+  result.reserve(x.size());
+  for (size_t from = 0; from < x.size(); from += n * n) {
+    const auto begin = x.begin() + static_cast<int64_t>(from);
+    const std::vector<double> inverse = InverseOf({begin, begin + static_cast<int64_t>(n * n)}, n);
+    result.insert(result.end(), inverse.begin(), inverse.end());
+  }
+  return HostValue(FromNumbers(call.In(0)->dtype(), shape, result));
+}
+
 Result<HostValue> RunLrn(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
   const std::span<const int64_t> shape = call.In(0)->shape();
@@ -137,19 +181,63 @@ Result<HostValue> RunBlackmanWindow(OnnxCall& call) { return MakeWindow(call, 0.
 
 using Complex = std::complex<double>;
 
-// The first `count` numbers of the transform of a signal with this number of samples.
-std::vector<Complex> Transform(const std::vector<Complex>& signal, int64_t count, bool inverse) {
-  const auto n = static_cast<int64_t>(signal.size());
-  const double turn = (inverse ? 2 : -2) * std::numbers::pi / static_cast<double>(n);
-  std::vector<Complex> result;
-  for (int64_t k = 0; k < count; ++k) {
-    Complex sum = 0;
-    for (int64_t i = 0; i < n; ++i)
-      sum += signal[static_cast<size_t>(i)] * std::polar(1.0, turn * static_cast<double>(i * k % n));
-    result.push_back(inverse ? sum / static_cast<double>(n) : sum);
-  }
-  return result;
+// The product of finite numbers: that of the library looks for infinities.
+Complex Times(Complex a, Complex b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
+
+// The transform of signals of one length, of which one in every p samples are transformed alone for each prime factor p
+// (Cooley and Tukey, 1965). O(length * sum of its prime factors).
+class FourierTransform {
+ public:
+  FourierTransform(int64_t length, bool inverse) : scale_(inverse ? 1 / static_cast<double>(length) : 1) {
+    const double turn = (inverse ? 2 : -2) * std::numbers::pi / static_cast<double>(length);
+    for (int64_t i = 0; i < length; ++i) roots_.push_back(std::polar(1.0, turn * static_cast<double>(i)));
+    scratch_.resize(roots_.size());
+  }
+
+  std::vector<Complex> Of(const std::vector<Complex>& signal) {
+    std::vector<Complex> result(roots_.size());
+    Transform(signal.data(), 1, result, scratch_);
+    for (Complex& value : result) value *= scale_;
+    return result;
+  }
+
+ private:
+  static size_t LeastFactor(size_t n) {
+    for (size_t p = 2; p * p <= n; ++p) {
+      if (n % p == 0) return p;
+    }
+    return n;
+  }
+
+  // Of every step-th sample.
+  void Transform(const Complex* signal, size_t step, std::span<Complex> result, std::span<Complex> scratch) {
+    const size_t n = result.size();
+    if (n == 1) {
+      result[0] = signal[0];
+      return;
+    }
+    const size_t p = LeastFactor(n);
+    const size_t m = n / p;
+    for (size_t q = 0; q < p; ++q)
+      Transform(signal + q * step, step * p, scratch.subspan(q * m, m), result.subspan(q * m, m));
+    for (size_t k = 0; k < n; ++k) {
+      Complex sum = scratch[k % m];
+      size_t root = 0;
+      for (size_t q = 1; q < p; ++q) {
+        root += k * step;
+        if (root >= roots_.size()) root -= roots_.size();
+        sum += Times(scratch[q * m + k % m], roots_[root]);
+      }
+      result[k] = sum;
+    }
+  }
+
+  double scale_;
+  std::vector<Complex> roots_;
+  std::vector<Complex> scratch_;
+};
 
 // The last dimension holds a real number, or a real and an imaginary part.
 Complex ComplexAt(const std::vector<double>& x, int64_t at, int64_t parts) {
@@ -177,12 +265,13 @@ Result<HostValue> RunDft(OnnxCall& call) {
   shape.back() = 2;
   IROPT_RETURN_IF_ERROR(call.CheckShape(shape));
   std::vector<double> y(static_cast<size_t>(Product(shape)));
+  FourierTransform transform(length, call.Int("inverse") != 0);
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t k = 0; k < inner; ++k) {
       std::vector<Complex> signal(static_cast<size_t>(length));
       for (int64_t i = 0; i < std::min(in, length); ++i)
         signal[static_cast<size_t>(i)] = ComplexAt(x, (o * in + i) * inner + k, parts);
-      const std::vector<Complex> result = Transform(signal, out, call.Int("inverse") != 0);
+      const std::vector<Complex> result = transform.Of(signal);
       for (int64_t i = 0; i < out; ++i) {
         const auto to = static_cast<size_t>(((o * out + i) * inner + k) * 2);
         y[to] = result[static_cast<size_t>(i)].real();
@@ -210,12 +299,15 @@ Result<HostValue> RunStft(OnnxCall& call) {
   const int64_t frames = (shape[1] - length) / step + 1;
   const int64_t out = call.Int("onesided", 1) != 0 ? length / 2 + 1 : length;
   std::vector<double> y;
+  FourierTransform transform(length, false);
   for (int64_t b = 0; b < shape[0]; ++b) {
     for (int64_t frame = 0; frame < frames; ++frame) {
       std::vector<Complex> signal;
       for (int64_t i = 0; i < length; ++i)
         signal.push_back(ComplexAt(x, b * shape[1] + frame * step + i, parts) * window[static_cast<size_t>(i)]);
-      for (const Complex& value : Transform(signal, out, false)) y.insert(y.end(), {value.real(), value.imag()});
+      const std::vector<Complex> values = transform.Of(signal);
+      for (const Complex& value : std::span(values).first(static_cast<size_t>(out)))
+        y.insert(y.end(), {value.real(), value.imag()});
     }
   }
   const int64_t result[] = {shape[0], frames, out, 2};
@@ -268,6 +360,7 @@ constexpr KernelRow kMathematicsKernels[] = {
     {"MelWeightMatrix", RunMelWeightMatrix},
     {"Round", RunRound},
     {"STFT", RunStft},
+    {"com.microsoft.Inverse", RunInverse},
 };
 
 }  // namespace
