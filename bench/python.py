@@ -206,7 +206,7 @@ def measure_llama(options):
         package = least(options.runs, lambda: pipeline(names["export"]()).script())
         tool = least(options.runs, lambda: run_tool(options, path), of_children)
     print(f"  ir-opt {tool:.4f} s; the package {package:.4f} s, of it {export:.4f} s to export")
-    return package / tool, 1.5, "of the time of ir-opt on the exported text for exporting, default<O3> and printing a decoder of 32 layers"
+    return package / tool, 1.3, "of the time of ir-opt on the exported text for exporting, default<O3> and printing a decoder of 32 layers"
 
 
 def measure_visitor(options):

@@ -99,17 +99,21 @@ class Arguments {
   std::forward_list<PyValues> lists_;
 };
 
-// call_op(name, args, kwargs or None).
-py::object CallOp(std::span<PyObject* const> given) {
-  Build build;
-  const std::string_view name = TextOf(given[0]);
-  const OpInfo& op = OpNamed(name);
+// The call of a named operator with a tuple of arguments, and a dictionary of others or None.
+const Call* CallOfOp(py::handle name, py::handle args, py::handle kwargs, Build& build) {
+  const OpInfo& op = OpNamed(TextOf(name));
   Arguments arguments(build);
-  arguments.ConvertAll(given[1], given[2]);
+  arguments.ConvertAll(args, kwargs);
   Log log(build.session().sources());
   const Call* call = BuildOpCall(op, arguments.positional, arguments.keywords, {}, build.workspace(), log.engine());
   if (call == nullptr) log.Throw(iropt::Error{ErrorCode::IllFormed, {}});
-  return ToPython(build.Made(call));
+  return call;
+}
+
+// call_op(name, args, kwargs or None).
+py::object CallOp(std::span<PyObject* const> given) {
+  Build build;
+  return ToPython(build.Made(CallOfOp(given[0], given[1], given[2], build)));
 }
 
 // What an attribute is given as, for documents.
@@ -240,6 +244,11 @@ class GraphBuilder {
   py::object EmitTensors(py::handle value, std::string_view hint, py::handle cls) {
     Build build(session_, store_);
     return Tensors(Expression(value, build), hint, cls, build);
+  }
+  // The same for the call of an operator.
+  py::object EmitOp(py::handle name, py::handle args, py::handle kwargs, std::string_view hint, py::handle cls) {
+    Build build(session_, store_);
+    return Tensors(CallOfOp(name, args, kwargs, build), hint, cls, build);
   }
   // Variables that the first fields of a tuple are bound to.
   py::list EmitFields(py::handle tuple, py::handle names) {
@@ -391,6 +400,10 @@ py::object EmitBinding(std::span<PyObject* const> given) {
 py::object EmitTensors(std::span<PyObject* const> given) {
   return BuilderOf(given[0]).EmitTensors(given[1], TextOf(given[2]), given[3]);
 }
+// emit_op(builder, name, args, kwargs, hint, class).
+py::object EmitOp(std::span<PyObject* const> given) {
+  return BuilderOf(given[0]).EmitOp(given[1], given[2], given[3], TextOf(given[4]), given[5]);
+}
 // emit_fields(builder, tuple, names).
 py::object EmitFields(std::span<PyObject* const> given) { return BuilderOf(given[0]).EmitFields(given[1], given[2]); }
 
@@ -402,6 +415,15 @@ const TensorType& TensorTypeOf(py::handle object) {
   const auto* type = expr != nullptr && expr->type != nullptr ? expr->type : As<Type>(node);
   if (!IsTensor(type)) throw py::type_error("expected an expression of a tensor" + (type == nullptr ? "" : ", not of type " + TypeToString(type)));
   return *static_cast<const TensorType*>(type);
+}
+
+// tensor_var(name, dimensions, dtype): a new variable of a tensor.
+py::object TensorVar(std::span<PyObject* const> given) {
+  Build build;
+  std::vector<const PrimExpr*> dims;
+  for (py::handle dim : py::reinterpret_borrow<py::sequence>(given[1])) dims.push_back(ToDim(dim, build));
+  const Type* type = TensorType::Get(dims, ToDType(given[2]), nullptr);
+  return ToPython(build.Made(build.workspace().NewVar(TextOf(given[0]), type)));
 }
 
 // tensor_shape(expression): numbers, and expressions of sizes that are not known.
@@ -448,7 +470,9 @@ void AddGraphBuilding(py::module_& m) {
   AddFastFunction<&CallOp, 3>(m, "call_op");
   AddFastFunction<&EmitBinding, 4>(m, "emit");
   AddFastFunction<&EmitTensors, 4>(m, "emit_tensors");
+  AddFastFunction<&EmitOp, 6>(m, "emit_op");
   AddFastFunction<&EmitFields, 3>(m, "emit_fields");
+  AddFastFunction<&TensorVar, 3>(m, "tensor_var");
   AddFastFunction<&TensorShape, 1>(m, "tensor_shape");
   AddFastFunction<&TensorDType, 1>(m, "tensor_dtype");
   AddFastFunction<&FixedTensorType, 1>(m, "fixed_tensor_type");

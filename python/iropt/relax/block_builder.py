@@ -15,6 +15,14 @@ class _State(threading.local):
 _state = _State()
 
 
+def current_builder():
+    """What builds the function that is built now."""
+    builders = _state.builders
+    if not builders:
+        raise RuntimeError("no function is built now: expected the scope of a function of a BlockBuilder")
+    return builders[-1]._builder
+
+
 class _Scope:
     def __init__(self, enter, leave):
         self._enter, self._leave = enter, leave

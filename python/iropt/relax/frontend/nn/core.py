@@ -5,7 +5,7 @@ A model is run once on symbolic tensors while it is exported: each operator adds
 import collections
 
 from ... import ObjectStructInfo, TensorStructInfo, Var, const
-from ...block_builder import BlockBuilder
+from ...block_builder import BlockBuilder, current_builder
 from ...expr import TensorDType
 from .... import runtime, tir
 from ...._core import native
@@ -52,7 +52,7 @@ class Tensor(_TensorOp):
     @staticmethod
     def placeholder(shape, dtype, name="tensor"):
         """A new variable with a shape, in which a text is a new symbolic size of this name, and a dtype."""
-        return Tensor(_expr=Var(name, TensorStructInfo([_size(size) for size in shape], dtype)))
+        return Tensor(_expr=_variable(shape, dtype, name))
 
     @property
     def shape(self):
@@ -73,7 +73,17 @@ class Tensor(_TensorOp):
         return f'{type(self).__name__}({self.shape}, "{self.dtype}")'
 
 
+def _variable(shape, dtype, name):
+    sizes = [_size(size) for size in shape]
+    try:
+        return native.tensor_var(name, sizes, dtype)
+    except TypeError:
+        return Var(name, TensorStructInfo(sizes, dtype))  # which says what is wrong
+
+
 def _size(size):
+    if type(size) is int and size >= 0:  # nearly all are
+        return size
     if isinstance(size, str):
         return tir.Var(size, "int64")
     if isinstance(size, tir.IntImm):
@@ -91,7 +101,7 @@ class Parameter(Tensor):
     """A weight: it becomes a parameter of the functions that are exported. It may have a value (`data`)."""
 
     def __init__(self, shape, dtype=None):
-        super().__init__(_expr=Tensor.placeholder(shape, dtype or get_default_dtype(), "param")._expr)
+        self._expr = _variable(shape, dtype or get_default_dtype(), "param")
         self._data = None
         self.attrs = collections.OrderedDict()
 
@@ -116,7 +126,7 @@ class Parameter(Tensor):
             return
         if self._data is not None:
             raise ValueError("the dtype of a parameter that has a value cannot be changed")
-        self._expr = Tensor.placeholder(self.shape, dtype, "param")._expr
+        self._expr = _variable(self.shape, dtype, "param")
 
 
 def _ndarray(data):
@@ -171,6 +181,10 @@ class Module(SubroutineMixin):
     def named_parameters(self, prefix=""):
         """The names and parameters of this module and those in it, in the order of attributes."""
         return iter(_Attributes(self, prefix, Parameter).find())
+
+    def _nn_items(self):
+        """What it has: the dictionary of its attributes, or its list or dictionary of modules or parameters."""
+        return vars(self)
 
     def parameters(self):
         """The parameters of this module and those in it."""
@@ -249,6 +263,9 @@ class ModuleList(Module):
     def __init__(self, modules):
         self.modules = modules
 
+    def _nn_items(self):
+        return self.modules
+
     def __iter__(self):
         return iter(self.modules)
 
@@ -288,6 +305,9 @@ class ParameterList(Module):
     def __init__(self, params=None):
         self.params = list(params or [])
 
+    def _nn_items(self):
+        return self.params
+
     def __iter__(self):
         return iter(self.params)
 
@@ -326,6 +346,9 @@ class _Dict(Module):
     def __init__(self, items=None):
         self._items = collections.OrderedDict()
         self.update(items or {})
+
+    def _nn_items(self):
+        return self._items
 
     def __iter__(self):
         return iter(self._items)
@@ -399,24 +422,18 @@ def wrap_nested(expr, name):
 
     Returns its tensor, or for an expression of a tuple the tuple of its fields.
     """
-    return native.emit_tensors(BlockBuilder.current()._builder, expr, name, Tensor)
+    return native.emit_tensors(current_builder(), expr, name, Tensor)
 
 
-def _container(root):
-    """What a module has: the dictionary of its attributes, or its list or dictionary of modules or parameters."""
-    if isinstance(root, ModuleList):
-        return root.modules
-    if isinstance(root, ParameterList):
-        return root.params
-    return root._items if isinstance(root, _Dict) else vars(root)
+def bind_op(operator, name, /, *args, **keywords):
+    """Binds a call of an operator of Relax as wrap_nested does."""
+    return native.emit_op(current_builder(), operator, args, keywords, name, Tensor)
 
 
 def _children(root):
-    """The items of the container of a module with their names."""
-    container = _container(root)
-    if isinstance(container, dict):
-        return list(container.items())
-    return [(str(index), item) for index, item in enumerate(container)]
+    """The items of a module, or attributes of an effect, with their names or indices."""
+    items = root._nn_items() if isinstance(root, Module) else vars(root)
+    return list(items.items() if isinstance(items, dict) else enumerate(items))
 
 
 class _Attributes:
@@ -424,7 +441,6 @@ class _Attributes:
 
     def __init__(self, root, prefix, wanted):
         self._root, self._prefix, self._wanted = root, prefix, wanted
-        self._followed = (wanted, Module)
         self._found = None
 
     def find(self):
@@ -442,14 +458,18 @@ class _Attributes:
             return True
 
     def _add(self, root, prefix):
-        container, own = _container(root), vars(root)
-        seen = [own] if container is own else [own, container]
-        self._seen += seen
-        self._before += [items.copy() for items in seen]
+        items, own = root._nn_items(), vars(root)
+        for seen in (own,) if items is own else (own, items):
+            self._seen.append(seen)
+            self._before.append(seen.copy())
         for name, item in _children(root):
-            if not isinstance(item, self._followed):
+            if type(item) in _LEAVES:
                 continue
             if isinstance(item, self._wanted):
                 self._found.append((f"{prefix}{name}", item))
-            else:
+            elif isinstance(item, Module):
                 self._add(item, f"{prefix}{name}.")
+
+
+# Classes of most attributes that are not looked for.
+_LEAVES = frozenset({bool, float, int, str, type(None)})

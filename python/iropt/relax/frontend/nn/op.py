@@ -6,7 +6,7 @@ from ... import Expr, ObjectStructInfo, PrimValue, ShapeExpr, StringImm, Tuple, 
 from ... import op as _op
 from ...block_builder import BlockBuilder
 from .... import tir as _tir
-from .core import Tensor, get_default_dtype, wrap_nested
+from .core import Tensor, bind_op, get_default_dtype, wrap_nested
 
 __all__ = [
     "add", "arange", "argsort", "astype", "broadcast_to", "ccl_allgather", "ccl_allreduce", "ccl_broadcast_from_worker0",
@@ -24,10 +24,10 @@ __all__ = [
 
 
 def _unary(script, doc, name=None):
-    last = script.rsplit(".", 1)[-1]
+    last, operator = script.rsplit(".", 1)[-1], f"relax.{script}"
 
     def function(x, name=name or last):
-        return wrap_nested(_op.find(script)(x._expr), name)
+        return bind_op(operator, name, x._expr)
 
     function.__name__ = function.__qualname__ = last
     function.__doc__ = doc
@@ -35,8 +35,10 @@ def _unary(script, doc, name=None):
 
 
 def _binary(script, doc, name=None):
+    operator = f"relax.{script}"
+
     def function(a, b, name=name or script):
-        return wrap_nested(_op.find(script)(a._expr, b._expr), name)
+        return bind_op(operator, name, a._expr, b._expr)
 
     function.__name__ = function.__qualname__ = script
     function.__doc__ = doc
@@ -68,17 +70,17 @@ sqrt = _unary("sqrt", "The square root.")
 
 def relu6(x, name="relu6"):
     """min(max(x, 0), 6)."""
-    return wrap_nested(_op.clip(x._expr, 0, 6), name)
+    return bind_op("relax.clip", name, x._expr, 0, 6)
 
 
 def maximum(x1, x2, name="maximum"):
     """The larger one of each pair of elements."""
-    return wrap_nested(_op.maximum(x1._expr, x2._expr), name)
+    return bind_op("relax.maximum", name, x1._expr, x2._expr)
 
 
 def minimum(x1, x2, name="minimum"):
     """The smaller one of each pair of elements."""
-    return wrap_nested(_op.minimum(x1._expr, x2._expr), name)
+    return bind_op("relax.minimum", name, x1._expr, x2._expr)
 
 
 def gelu(x, approximate=None, name="gelu"):
@@ -88,22 +90,22 @@ def gelu(x, approximate=None, name="gelu"):
 
 def softplus(x, beta=1.0, threshold=20.0, name="softplus"):
     """log(1 + exp(beta * x)) / beta, and x above the threshold."""
-    return wrap_nested(_op.nn.softplus(x._expr, beta=beta, threshold=threshold), name)
+    return bind_op("relax.nn.softplus", name, x._expr, beta=beta, threshold=threshold)
 
 
 def prelu(x, alpha, name="prelu"):
     """x where it is positive, else alpha * x; `alpha` is along the second axis."""
-    return wrap_nested(_op.nn.prelu(x._expr, alpha._expr), name)
+    return bind_op("relax.nn.prelu", name, x._expr, alpha._expr)
 
 
 def astype(x, dtype, name="astype"):
     """The elements converted to a dtype; the tensor itself if it has it."""
-    return x if x.dtype == dtype else wrap_nested(_op.astype(x._expr, dtype), name)
+    return x if x.dtype == dtype else bind_op("relax.astype", name, x._expr, dtype)
 
 
 def where(condition, x1, x2, name="where"):
     """x1 where the condition holds, else x2."""
-    return wrap_nested(_op.where(astype(condition, "bool")._expr, x1._expr, x2._expr), name)
+    return bind_op("relax.where", name, astype(condition, "bool")._expr, x1._expr, x2._expr)
 
 
 # ---- Reductions and order
@@ -111,42 +113,42 @@ def where(condition, x1, x2, name="where"):
 
 def sum(x, axis=None, keepdims=False, name="sum"):
     """The sum over axes, by default over all."""
-    return wrap_nested(_op.sum(x._expr, axis, keepdims), name)
+    return bind_op("relax.sum", name, x._expr, axis, keepdims)
 
 
 def max(x, axis=None, keepdims=False, name="max"):
     """The maximum over axes, by default over all."""
-    return wrap_nested(_op.max(x._expr, axis, keepdims), name)
+    return bind_op("relax.max", name, x._expr, axis, keepdims)
 
 
 def min(x, axis=None, keepdims=False, name="min"):
     """The minimum over axes, by default over all."""
-    return wrap_nested(_op.min(x._expr, axis, keepdims), name)
+    return bind_op("relax.min", name, x._expr, axis, keepdims)
 
 
 def softmax(x, axis=-1, name="softmax"):
     """exp(x), divided by its sum over an axis."""
-    return wrap_nested(_op.nn.softmax(x._expr, axis), name)
+    return bind_op("relax.nn.softmax", name, x._expr, axis)
 
 
 def cumsum(data, axis=None, dtype=None, exclusive=None, name="cumsum"):
     """The sums of all elements up to each one, without it if `exclusive`."""
-    return wrap_nested(_op.cumsum(data._expr, axis, dtype, **({} if exclusive is None else {"exclusive": exclusive})), name)
+    return bind_op("relax.cumsum", name, data._expr, axis, dtype, **({} if exclusive is None else {"exclusive": exclusive}))
 
 
 def sort(x, axis=-1, descending=False, name="sort"):
     """The elements in order along an axis."""
-    return wrap_nested(_op.sort(x._expr, axis, descending), name)
+    return bind_op("relax.sort", name, x._expr, axis, descending)
 
 
 def argsort(data, axis=-1, descending=False, dtype="int32", name="argsort"):
     """The indices that sort along an axis."""
-    return wrap_nested(_op.argsort(data._expr, axis, descending, dtype), name)
+    return bind_op("relax.argsort", name, data._expr, axis, descending, dtype)
 
 
 def topk(data, k=1, axis=-1, ret_type="both", largest=True, dtype="int32", name="topk"):
     """The k largest (or smallest) elements along an axis: "values", "indices", or "both"."""
-    return wrap_nested(_op.topk(data._expr, k, axis, ret_type, largest, dtype), name)
+    return bind_op("relax.topk", name, data._expr, k, axis, ret_type, largest, dtype)
 
 
 # ---- Shapes
@@ -154,32 +156,32 @@ def topk(data, k=1, axis=-1, ret_type="both", largest=True, dtype="int32", name=
 
 def unsqueeze(x, dim, name="unsqueeze"):
     """A new axis of size 1."""
-    return wrap_nested(_op.expand_dims(x._expr, dim), name)
+    return bind_op("relax.expand_dims", name, x._expr, dim)
 
 
 def squeeze(x, axis=-1, name="squeeze"):
     """Without an axis of size 1."""
-    return wrap_nested(_op.squeeze(x._expr, axis), name)
+    return bind_op("relax.squeeze", name, x._expr, axis)
 
 
 def concat(x, dim, name="concat"):
     """Tensors one after another along an axis."""
-    return wrap_nested(_op.concat([tensor._expr for tensor in x], dim), name)
+    return bind_op("relax.concat", name, [tensor._expr for tensor in x], dim)
 
 
 def chunk(x, chunks, dim=0, name="chunk"):
     """A tuple of equal parts along an axis."""
-    return wrap_nested(_op.split(x._expr, chunks, dim), name)
+    return bind_op("relax.split", name, x._expr, chunks, dim)
 
 
 def split(ary, indices_or_sections, axis=0, name="split"):
     """A tuple of parts along an axis: their number, or the indices where they begin."""
-    return wrap_nested(_op.split(ary._expr, indices_or_sections, axis), name)
+    return bind_op("relax.split", name, ary._expr, indices_or_sections, axis)
 
 
 def broadcast_to(x, shape, name="broadcast_to"):
     """Repeated along axes of size 1 to a shape."""
-    return wrap_nested(_op.broadcast_to(x._expr, shape), name)
+    return bind_op("relax.broadcast_to", name, x._expr, shape)
 
 
 def permute_dims(x, axes=None, name=None):
@@ -187,37 +189,37 @@ def permute_dims(x, axes=None, name=None):
     if name is None:
         hint = getattr(x._expr, "name_hint", None) or ""
         name = hint.replace("linear", "matmul") if "linear" in hint else "permute_dims"
-    return wrap_nested(_op.permute_dims(x._expr, axes=axes), name)
+    return bind_op("relax.permute_dims", name, x._expr, axes=axes)
 
 
 def permute(x, axes, name="permute"):
     """With axes in another order."""
-    return wrap_nested(_op.permute_dims(x._expr, axes=axes), name)
+    return bind_op("relax.permute_dims", name, x._expr, axes=axes)
 
 
 def reshape(x, shape, name="reshape"):
     """Another shape of as many elements; one size may be -1."""
-    return wrap_nested(_op.reshape(x._expr, list(shape)), name)
+    return bind_op("relax.reshape", name, x._expr, list(shape))
 
 
 def repeat(x, repeats, axis=None, name="repeat"):
     """Each element of an axis `repeats` times."""
-    return wrap_nested(_op.repeat(x._expr, repeats, axis), name)
+    return bind_op("relax.repeat", name, x._expr, repeats, axis)
 
 
 def take(x, indices, axis=None, name="take"):
     """The elements at indices along an axis."""
-    return wrap_nested(_op.take(x._expr, indices._expr, axis), name)
+    return bind_op("relax.take", name, x._expr, indices._expr, axis)
 
 
 def pad(x, pad, mode="constant", value=0, name="pad"):
     """With elements before and after each axis: [before, after, before, after, ...]."""
-    return wrap_nested(_op.nn.pad(x._expr, pad_width=pad, pad_value=value, pad_mode=mode), name)
+    return bind_op("relax.nn.pad", name, x._expr, pad_width=pad, pad_value=value, pad_mode=mode)
 
 
 def triu(x, diagonal=0, name="triu"):
     """The upper triangle, from a diagonal on."""
-    return wrap_nested(_op.triu(x._expr, diagonal), name)
+    return bind_op("relax.triu", name, x._expr, diagonal)
 
 
 # ---- New tensors
@@ -228,29 +230,29 @@ def full(shape, fill_value, dtype="float32", name="full"):
     if isinstance(fill_value, (_tir.FloatImm, _tir.IntImm)):
         fill_value = fill_value.value
     value = const(fill_value, dtype=dtype) if isinstance(fill_value, (int, float)) else fill_value._expr
-    return wrap_nested(_op.full(shape, value, dtype), name)
+    return bind_op("relax.full", name, shape, value, dtype)
 
 
 def zeros(shape, dtype="float32", name="zeros"):
     """A tensor of zeros."""
-    return wrap_nested(_op.zeros(shape, dtype), name)
+    return bind_op("relax.zeros", name, shape, dtype)
 
 
 def ones(shape, dtype="float32", name="ones"):
     """A tensor of ones."""
-    return wrap_nested(_op.ones(shape, dtype), name)
+    return bind_op("relax.ones", name, shape, dtype)
 
 
 def empty(shape, dtype="float32", name="empty"):
     """A tensor whose elements are not set."""
-    return wrap_nested(_op.builtin.alloc_tensor(ShapeExpr(shape), dtype, runtime_device_index=0), name)
+    return bind_op("relax.builtin.alloc_tensor", name, ShapeExpr(shape), dtype, runtime_device_index=0)
 
 
 def arange(start, end=None, step=1, dtype="float32", name="arange"):
     """The numbers from `start` (or 0) to before `end`."""
     if end is None:
         start, end = 0, start
-    return wrap_nested(_op.arange(start, end, step, dtype), name)
+    return bind_op("relax.arange", name, start, end, step, dtype)
 
 
 # ---- Networks
@@ -258,7 +260,7 @@ def arange(start, end=None, step=1, dtype="float32", name="arange"):
 
 def matmul(a, b, out_dtype=None, name="matmul"):
     """The matrix product, with broadcasting of the axes before."""
-    return wrap_nested(_op.matmul(a._expr, b._expr, out_dtype=out_dtype), name)
+    return bind_op("relax.matmul", name, a._expr, b._expr, out_dtype=out_dtype)
 
 
 def _with_bias(result, bias, layout, name):
@@ -306,12 +308,12 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, name="laye
     shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
     gamma = const(numpy.ones(shape), x.dtype) if weight is None else weight._expr
     beta = const(numpy.zeros(shape), x.dtype) if bias is None else bias._expr
-    return wrap_nested(_op.nn.layer_norm(x._expr, gamma, beta, axes=list(range(-len(shape), 0)), epsilon=eps), name)
+    return bind_op("relax.nn.layer_norm", name, x._expr, gamma, beta, axes=list(range(-len(shape), 0)), epsilon=eps)
 
 
 def rms_norm(x, weight, axes, epsilon=1e-5, name="rms_norm"):
     """Divides by the root of the mean of squares over axes, then scales."""
-    return wrap_nested(_op.nn.rms_norm(x._expr, weight._expr, axes, epsilon), name)
+    return bind_op("relax.nn.rms_norm", name, x._expr, weight._expr, axes, epsilon)
 
 
 def group_norm(x, num_groups, weight, bias, eps=1e-5, channel_axis=1, axes=None, name="group_norm"):
@@ -322,8 +324,7 @@ def group_norm(x, num_groups, weight, bias, eps=1e-5, channel_axis=1, axes=None,
     gamma = const(numpy.ones(channels), x.dtype) if weight is None else weight._expr
     beta = const(numpy.zeros(channels), x.dtype) if bias is None else bias._expr
     axes = list(range(2, x.ndim)) if axes is None else axes
-    return wrap_nested(_op.nn.group_norm(x._expr, gamma, beta, num_groups, channel_axis=channel_axis, axes=axes, epsilon=eps),
-                       name)
+    return bind_op("relax.nn.group_norm", name, x._expr, gamma, beta, num_groups, channel_axis=channel_axis, axes=axes, epsilon=eps)
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, is_causal=False, scale=None,
@@ -331,8 +332,8 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, is_causal=Fa
     """Attention of tensors of shape (batch, sequence, heads, size of a head)."""
     if attn_mask is not None:
         raise NotImplementedError("a mask of attention is not supported")
-    return wrap_nested(_op.nn.attention(query._expr, key._expr, value._expr, causal_mask="TopLeft" if is_causal else None,
-                                        scale=scale), name)
+    return bind_op("relax.nn.attention", name, query._expr, key._expr, value._expr,
+                   causal_mask="TopLeft" if is_causal else None, scale=scale)
 
 
 def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=None,
@@ -346,8 +347,8 @@ def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=N
         size = [int(x.shape[axis] * factor) for axis, factor in zip(spatial, factors)]
     method = "nearest_neighbor" if mode.startswith("nearest") else mode.removeprefix("bi")
     mapping = "asymmetric" if method == "nearest_neighbor" else "align_corners" if align_corners else "half_pixel"
-    return wrap_nested(_op.image.resize2d(x._expr, size, layout=data_layout, method=method,
-                                          coordinate_transformation_mode=mapping), name)
+    return bind_op("relax.image.resize2d", name, x._expr, size, layout=data_layout, method=method,
+                   coordinate_transformation_mode=mapping)
 
 
 def get_timestep_embedding(x, embedding_dim, flip_sin_to_cos=False, downscale_freq_shift=1, scale=1, max_period=10000,
@@ -363,7 +364,7 @@ def get_timestep_embedding(x, embedding_dim, flip_sin_to_cos=False, downscale_fr
     result = _op.concat(parts[::-1] if flip_sin_to_cos else parts, axis=-1)
     if embedding_dim % 2 == 1:
         result = _op.nn.pad(result, (0, 0, 0, 1))
-    return wrap_nested(_op.astype(result, get_default_dtype()), name)
+    return bind_op("relax.astype", name, result, get_default_dtype())
 
 
 # ---- Several devices
@@ -371,17 +372,17 @@ def get_timestep_embedding(x, embedding_dim, flip_sin_to_cos=False, downscale_fr
 
 def ccl_allreduce(x, op_type="sum", in_group=True, name="ccl_allreduce"):
     """Combines the tensors of all workers: "sum", "prod", "min", "max" or "avg"."""
-    return wrap_nested(_op.ccl.allreduce(x._expr, op_type, in_group), name)
+    return bind_op("relax.ccl.allreduce", name, x._expr, op_type, in_group)
 
 
 def ccl_allgather(x, num_workers, name="ccl_allgather"):
     """The tensors of all workers one after another."""
-    return wrap_nested(_op.ccl.allgather(x._expr, num_workers), name)
+    return bind_op("relax.ccl.allgather", name, x._expr, num_workers)
 
 
 def ccl_broadcast_from_worker0(x, name="broadcast_from_worker"):
     """The tensor of the first worker."""
-    return wrap_nested(_op.ccl.broadcast_from_worker0(x._expr), name)
+    return bind_op("relax.ccl.broadcast_from_worker0", name, x._expr)
 
 
 # ---- Functions of other levels

@@ -28,7 +28,7 @@ class Mutator:
     def visit(self, name, node):
         """Visits the parts of a module, or of a list of modules, and replaces them in it. Returns it."""
         for key, value in core._children(node):
-            path = f"{name}.{key}" if name or isinstance(node, core.ModuleList) else key
+            path = f"{name}.{key}" if name or isinstance(node, core.ModuleList) else str(key)
             for kind, method in ((core.ModuleList, self.visit_modulelist), (core.ModuleDict, self.visit_moduledict),
                                  (core.Module, self.visit_module), (core.Effect, self.visit_effect),
                                  (core.Parameter, self.visit_param)):
@@ -39,9 +39,7 @@ class Mutator:
 
 
 def _replace(node, key, value):
-    if isinstance(node, (core.ModuleList, core.ParameterList)):
-        node[int(key)] = value
-    elif isinstance(node, core._Dict):
+    if isinstance(node, (core.ModuleList, core.ParameterList, core._Dict)):
         node[key] = value
     else:
         setattr(node, key, value)
