@@ -34,6 +34,17 @@ class ObjectPath:
         """The path of an entry that only the other object has."""
         return MissingMapEntryPath(self, "[<missing entry>]")
 
+    # The names of the package tvm_ffi.
+    array_item, array_item_missing, map_item = array_index, missing_array_element, map_value
+
+    def map_item_missing(self, key):
+        """The path of an entry that only the other object has."""
+        return MissingMapEntryPath(self, f"[<missing entry {_key(key)}>]")
+
+    def attr_missing(self, attr_key):
+        """The path of a field that only the other object has."""
+        return UnknownAttributeAccessPath(self, f".<missing {attr_key}>")
+
     def is_prefix_of(self, other):
         """Returns whether the steps of another path begin with those of this one."""
         return self._steps() == other._steps()[: len(self)]
@@ -52,6 +63,9 @@ class ObjectPath:
 
     def __repr__(self):
         return "".join(self._steps())
+
+
+AccessPath = ObjectPath
 
 
 def _key(key):

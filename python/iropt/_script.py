@@ -20,7 +20,7 @@ PREFIXES = {"I": "I", "R": "R", "T": "T"}
 _DECORATORS = {"ir_module": "I.ir_module", "function": "R.function", "prim_func": "T.prim_func", "macro": None}
 _EMIT = "__emit_te__"
 _NODES = {"Call": "__relax_call", "Tuple": "__relax_tuple"}
-_DROPPED_ARGUMENTS = {"check_well_formed", "tracked", "s_tir"}
+_DROPPED_ARGUMENTS = {"check_well_formed", "tracked"}
 
 
 class _Scopes:
@@ -240,6 +240,16 @@ class _Substitution(ast.NodeVisitor):
         self.foreign(ast.copy_location(ast.Call(func=callee, args=node.args, keywords=node.keywords), node))
         return True
 
+    def attribute(self, node):
+        """Writes getattr(T, "float32") as T.float32."""
+        if not isinstance(node.func, ast.Name) or node.func.id in self.scopes or self.lookup(node.func.id) is not getattr:
+            return False
+        value = self.value(node)
+        name = None if value is Unprintable else getattr(value, "_script_name_", None)
+        if name is not None:
+            self.replace(node, name)
+        return name is not None
+
     def emit_te(self, node):
         """Lets Python make the PrimFunc of R.emit_te(function, ...), and the call of it that is read in its place."""
         if not isinstance(node.func, ast.Attribute) or node.func.attr != "emit_te":
@@ -261,7 +271,8 @@ class _Substitution(ast.NodeVisitor):
             for child in ast.iter_child_nodes(node):
                 self.child(child)
             return
-        if isinstance(node, ast.Call) and (self.constant(node) or self.emit_te(node) or self.node_of_call(node)):
+        if isinstance(node, ast.Call) and (
+                self.constant(node) or self.attribute(node) or self.emit_te(node) or self.node_of_call(node)):
             return
         kind = self.kind(node)
         if kind == self.CAPTURED:

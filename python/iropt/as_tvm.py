@@ -22,7 +22,7 @@ from ._core import Error, native
 from .script._names import Name
 
 _ALIASES = {
-    "iropt._tvm_ffi": ["tvm_ffi"],
+    "iropt._tvm_ffi": ["tvm_ffi", "tvm_ffi.container"],
     "iropt._tvm": ["", "error", "_ffi", "_ffi.base"],
     "iropt.ir": ["ir", "ir.base", "ir.module", "ir.expr", "ir.function", "ir.type", "ir.op", "ir.attrs", "ir.global_info",
                  "ir.container", "container"],
@@ -107,14 +107,15 @@ _ALIASES = {
     "iropt.script.ir": ["script.ir", "script.parser.ir"],
     "iropt.script.tir": ["script.tir", "script.parser.tir", "script.tirx", "script.parser.tirx"],
     "iropt.script.ir_builder": ["script.ir_builder", "script.ir_builder.base"],
-    "iropt.script.tir_builder": ["script.ir_builder.tir", "script.ir_builder.tir.ir"],
-    "iropt.script.tir_frames": ["script.ir_builder.tir.frame"],
+    "iropt.script.tir_builder": ["script.ir_builder.tir", "script.ir_builder.tir.ir", "script.ir_builder.tirx",
+                                 "script.ir_builder.tirx.ir"],
+    "iropt.script.tir_frames": ["script.ir_builder.tir.frame", "script.ir_builder.tirx.frame"],
     "iropt.script.ir_module_builder": ["script.ir_builder.ir", "script.ir_builder.ir.ir"],
     "iropt.script.source": ["script.parser.core.diagnostics", "script.parser.core.evaluator"],
     "ast": ["script.parser.core.doc_core"],
     "iropt.script.doc": ["script.printer.doc"],
     "iropt.script.doc_printer": ["script.printer.doc_printer"],
-    "iropt._object_path": ["runtime.object_path"],
+    "iropt._object_path": ["runtime.object_path", "tvm_ffi.access_path"],
     "iropt.script.relax_builder": ["script.ir_builder.relax", "script.ir_builder.relax.ir"],
     "iropt.script.relax_entry": ["script.parser.relax.entry"],
     "iropt.script.relax": ["script.relax", "script.parser.relax"],

@@ -286,7 +286,9 @@ void SetGlobalInfo(PyModule& self, const std::string& name, const py::list& info
 
 PyModule NewModule() {
   const Build build;
-  return PyModule(Module(), Session::Current());
+  Module module;
+  if (UnknownVersion()) module.set_text_version(*UnknownVersion());
+  return PyModule(std::move(module), Session::Current());
 }
 
 // ---- Structure

@@ -149,3 +149,79 @@ def test_pairs(a, b):
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "iropt.testing.plugin", "-p", "no:cacheprovider", "."],
                           cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "2 passed" in done.stdout
+
+
+NEWEST = """
+import tvm
+from tvm import tirx
+from tvm.script import ir as I, tirx as T
+from tvm.script.ir_builder import IRBuilder
+from tvm.script.ir_builder import tirx as B
+"""
+
+
+def test_modules_of_a_chosen_version_are_read_back_as_they_are_printed(tmp_path):
+    program = NEWEST + """
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def main(A: T.Buffer((16,), "float32")):
+        T.evaluate(A[0])
+
+@T.prim_func(s_tir=True)
+def alone(A: T.Buffer((16,), "float32")):
+    T.evaluate(A[0])
+
+for value in (Module, alone):
+    read = tvm.script.from_source(value.script())
+    print(tvm.ir.structural_equal(value, read), "(s_tir=True)" in value.script(), "import tirx" in read.script())
+print(alone.__name__, "import tirx" in tirx.PrimFunc([], tirx.Evaluate(0)).script())
+"""
+    expected = "True True True\nTrue True True\nalone True\n"
+    assert output(tmp_path, program, IROPT_TVM_VERSION="0.27") == expected
+
+
+def test_scripts_and_builders_of_the_newest_version(tmp_path):
+    assert output(tmp_path, NEWEST + """
+dtype = "float16"
+
+@T.inline
+def store(A, value):
+    A[0] = T.Cast("float16", value)
+
+@T.prim_func(s_tir=True)
+def scripted(A: T.Buffer((1,), "float16")):
+    store(A, getattr(T, dtype)(2.0))
+    T.Return(T.int32(5))
+
+print(scripted.script())
+with IRBuilder() as builder:
+    with B.prim_func(s_tir=True):
+        B.func_name("built")
+        B.evaluate(1)
+print(builder.get().script())
+assert tirx.decl_buffer((4,), "float32", "A", layout=None).layout is None
+try:
+    @T.inline(True)
+    def wrong():
+        T.evaluate(0)
+except ValueError as error:
+    print(error)
+from tvm_ffi.access_path import AccessPath
+from tvm.script.printer.doc import FunctionDoc, IdDoc, OperationDoc, OperationKind
+from tvm.script.printer.doc_printer import to_python_script
+print(AccessPath.root().attr("body").array_item(1).map_item("k"))
+print(to_python_script(FunctionDoc(IdDoc("f"), [], [], None, [], [IdDoc("n")])).split(":")[0],
+      to_python_script(OperationDoc(OperationKind.MatMul, [IdDoc("a"), IdDoc("b")])))
+""").splitlines()[2:] == """@T.prim_func
+def scripted(A: T.Buffer((1,), "float16")):
+    A[0] = T.Cast("float16", T.float16(2.0))
+    return 5
+# from tvm.script import tir as T
+
+@T.prim_func
+def built():
+    T.evaluate(1)
+the decorator of a macro has keywords only, not True
+<root>.body[1]["k"]
+def f[n]() a @ b""".splitlines()

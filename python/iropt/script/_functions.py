@@ -62,6 +62,8 @@ def macro(prefix):
     """The decorator of macros."""
 
     def decorate(func=None, *, hygienic=True):
+        if func is not None and not callable(func):
+            raise ValueError(f"the decorator of a macro has keywords only, not {func!r}")
         frame = _script.caller()
 
         def apply(function):

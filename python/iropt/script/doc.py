@@ -33,10 +33,11 @@ class OperationKind(enum.IntEnum):
     GtE = 23
     And = 24
     Or = 25
-    _BinaryEnd = 26
-    _SpecialStart = 27
-    IfThenElse = 28
-    _SpecialEnd = 29
+    MatMul = 26
+    _BinaryEnd = 27
+    _SpecialStart = 28
+    IfThenElse = 29
+    _SpecialEnd = 30
 
 
 class Doc:
@@ -223,10 +224,11 @@ class ReturnDoc(StmtDoc):
 
 
 class FunctionDoc(StmtDoc):
-    """A function. `args` are AssignDocs."""
+    """A function. `args` are AssignDocs, `type_params` are in brackets after its name."""
 
-    def __init__(self, name, args, decorators, return_type, body):
-        super().__init__(name=name, args=Array(args), decorators=Array(decorators), return_type=return_type, body=Array(body))
+    def __init__(self, name, args, decorators, return_type, body, type_params=None):
+        super().__init__(name=name, args=Array(args), decorators=Array(decorators), return_type=return_type, body=Array(body),
+                         type_params=Array(type_params or []))
 
 
 class ClassDoc(StmtDoc):

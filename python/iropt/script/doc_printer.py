@@ -6,7 +6,7 @@ from .doc import LambdaDoc, LiteralDoc, OperationDoc, OperationKind, TupleDoc
 _LAMBDA, _IF, _OR, _AND, _NOT, _COMPARISON, _BIT_OR, _BIT_XOR, _BIT_AND, _SHIFT, _ADD, _MULTIPLY, _UNARY, _POWER, _ATOM = range(15)
 _TOKENS = {
     "USub": ("-", _UNARY), "Invert": ("~", _UNARY), "Not": ("not ", _NOT), "Add": ("+", _ADD), "Sub": ("-", _ADD),
-    "Mult": ("*", _MULTIPLY), "Div": ("/", _MULTIPLY), "FloorDiv": ("//", _MULTIPLY), "Mod": ("%", _MULTIPLY),
+    "Mult": ("*", _MULTIPLY), "Div": ("/", _MULTIPLY), "FloorDiv": ("//", _MULTIPLY), "MatMul": ("@", _MULTIPLY), "Mod": ("%", _MULTIPLY),
     "Pow": ("**", _POWER), "LShift": ("<<", _SHIFT), "RShift": (">>", _SHIFT), "BitAnd": ("&", _BIT_AND),
     "BitOr": ("|", _BIT_OR), "BitXor": ("^", _BIT_XOR), "Lt": ("<", _COMPARISON), "LtE": ("<=", _COMPARISON),
     "Eq": ("==", _COMPARISON), "NotEq": ("!=", _COMPARISON), "Gt": (">", _COMPARISON), "GtE": (">=", _COMPARISON),
@@ -313,7 +313,12 @@ class _Printer:
 
     def _print_FunctionDoc(self, doc):
         self._decorators(doc)
-        self._write("def ", doc.name, "(")
+        self._write("def ", doc.name)
+        if doc.type_params:
+            self._write("[")
+            self._join(doc.type_params)
+            self._write("]")
+        self._write("(")
         self._join(doc.args)
         self._write(")", *([] if doc.return_type is None else [" -> ", doc.return_type]), ":")
         self._block(doc.body, doc.comment)

@@ -7,7 +7,7 @@ from ._names import Name, named
 _script_prefix_ = "T"
 
 prim_func = _functions.decorator("prim_func")
-macro = _functions.macro("T")
+macro = inline = _functions.macro("T")
 
 _VALUES = ("exp", "floordiv", "floormod", "ceildiv", "truncdiv", "truncmod", "IndexMap", "IterVar", "Var", "if_then_else",
            "Range", "Select", "Cast", "IntImm", "FloatImm")

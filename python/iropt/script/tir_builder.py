@@ -16,9 +16,14 @@ def __getattr__(name):
 # ---- Functions
 
 
-def prim_func(is_private=False):
+def prim_func(is_private=False, s_tir=True, persistent=False):
     """The scope of a function."""
-    return PrimFuncFrame(is_private)
+    frame = PrimFuncFrame(is_private)
+    if not s_tir:
+        frame.attrs["s_tir"] = False
+    if persistent:
+        frame.attrs["tir.persistent_kernel"] = True
+    return frame
 
 
 def arg(name, obj):

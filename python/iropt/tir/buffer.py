@@ -153,8 +153,11 @@ class Buffer(Object):
 
 
 def decl_buffer(shape, dtype=None, name="buffer", data=None, strides=None, elem_offset=None, scope="", data_alignment=-1,
-                offset_factor=0, buffer_type="", axis_separators=None, span=None):
-    """A new buffer, and unless it is given a new variable for its memory."""
+                offset_factor=0, buffer_type="", axis_separators=None, span=None, layout=None):
+    """A new buffer, and unless it is given a new variable for its memory.
+
+    layout: where its elements are, in newer versions; without one, and as "default", the layout of the shape.
+    """
     del span
     shape = list(shape) if isinstance(shape, (list, tuple)) else [shape]
     dtype = native.dtype_name("float32" if dtype is None else dtype)
@@ -166,7 +169,7 @@ def decl_buffer(shape, dtype=None, name="buffer", data=None, strides=None, elem_
         data = make("PrimVar", name=name, dtype="handle", pointer=(pointer, scope or "global"))
     return make("Buffer", data=data, dtype=dtype, shape=shape, strides=list(strides or []),
                 elem_offset=const(0, "int32") if elem_offset is None else elem_offset,
-                axis_separators=separators, name=name,
+                axis_separators=separators, name=name, layout=None if layout == "default" else layout,
                 data_alignment=64 if data_alignment <= 0 else data_alignment,
                 offset_factor=1 if offset_factor == 0 else offset_factor,
                 buffer_type=1 if buffer_type == "auto_broadcast" else 0)

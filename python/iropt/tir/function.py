@@ -31,6 +31,13 @@ class PrimFunc(ir.BaseFunc):
     def buffer_map(self):
         return {var: buffer for var, buffer in zip(self.params, self.param_buffers) if buffer is not None}
 
+    @property
+    def __name__(self):
+        symbol = self.attrs.get("global_symbol")
+        if symbol is None:
+            raise AttributeError("the function has no name: it has no global_symbol")
+        return str(symbol)
+
     def with_body(self, body, span=None):
         del span
         return native.copy_with(self, {"body": body})

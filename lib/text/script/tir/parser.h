@@ -163,4 +163,7 @@ class TirFunctionParser : public TirParser {
   uint32_t params_begin_ = 0;  // of the signature
 };
 
+// Adds the statement that returns a value.
+bool EmitReturn(TirParser& p, const PyValue& value, Span span);
+
 }  // namespace iropt::text

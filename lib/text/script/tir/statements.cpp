@@ -245,6 +245,9 @@ bool Evaluate(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
   return true;
 }
 
+// T.Return(value)
+bool Return(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) { return EmitReturn(p, *v[0], args.span); }
+
 bool FuncAttr(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
   const DictAttr* attrs = p.ToDict(v[0]);
   if (!attrs) return false;

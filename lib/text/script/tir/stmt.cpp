@@ -268,14 +268,16 @@ bool TirParser::ParseAssert() {
 bool TirParser::ParseReturn() {
   const uint32_t begin = lex_.Next().begin;
   PyValue value;
-  if (!ParseValue(value)) return false;
-  const PrimExpr* result = ToPrim(value);
+  return ParseValue(value) && EmitReturn(*this, value, lex_.SpanFrom(begin)) && EndOfStatement();
+}
+
+bool EmitReturn(TirParser& p, const PyValue& value, Span span) {
+  const PrimExpr* result = p.ToPrim(value);
   if (!result) return false;
-  const Span span = lex_.SpanFrom(begin);
-  auto* stmt = ws_.New<tir::Evaluate>(MakeCall("tir.ret", result->dtype, {result}, span));
+  auto* stmt = p.ws_.New<tir::Evaluate>(p.MakeCall("tir.ret", result->dtype, {result}, span));
   stmt->set_span(span);
-  build_.Emit(stmt);
-  return EndOfStatement();
+  p.build_.Emit(stmt);
+  return true;
 }
 
 // break and continue
