@@ -6,14 +6,14 @@ from ._core import Array, Node
 from ._tvm import get_global_func, register_func
 from .ir.base import DictAttrs
 from .ir.structure import structural_equal, structural_hash  # noqa: F401
-from .packed import list_global_func_names, remove_global_func  # noqa: F401
+from .packed import PackedFunction, list_global_func_names, remove_global_func  # noqa: F401
 from .runtime import Device as device  # noqa: F401
 from .runtime import Device, Shape, Tensor, from_dlpack  # noqa: F401
 
 Object = Node
 List = Array
 Dict = Map = DictAttrs
-Function = type(get_global_func)
+Function = PackedFunction
 String = str
 
 

@@ -53,6 +53,7 @@ _ALIASES = {
     "iropt.relax.backend.contrib.cublas": ["relax.backend.contrib.cublas", "relax.backend.cuda.cublas"],
     "iropt.relax.backend.contrib.cudnn": ["relax.backend.contrib.cudnn", "relax.backend.cuda.cudnn"],
     "iropt.relax.backend.contrib.cutlass": ["relax.backend.contrib.cutlass", "relax.backend.cuda.cutlass", "contrib.cutlass.build"],
+    "iropt.relax.backend.contrib.coreml": ["relax.backend.metal.coreml"],
     "iropt.relax.backend.contrib.hipblas": ["relax.backend.contrib.hipblas", "relax.backend.rocm.hipblas"],
     "iropt.relax.backend.contrib.nnapi": ["relax.backend.contrib.nnapi"],
     "iropt.relax.backend.contrib.tensorrt": ["relax.backend.contrib.tensorrt"],

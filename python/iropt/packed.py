@@ -8,13 +8,13 @@ _FUNCTIONS = {}
 
 
 class PackedFunction:
-    """A function of the runtime that is known by its name."""
+    """A function of the runtime that is known by its name, or one of Python."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, function=None):
+        self.name, self._function = name, function
 
     def __call__(self, *args):
-        return native.call_packed(self.name, *args)
+        return native.call_packed(self.name, *args) if self._function is None else self._function(*args)
 
     def __repr__(self):
         return f"<packed function {self.name}>"
@@ -48,7 +48,8 @@ def get_global_func(name, allow_missing=False):
     """The registered function, or one of the runtime, of a name; None, or an error, if there is none."""
     known = registered()
     if name in known:
-        return known[name]
+        function = known[name]
+        return function if isinstance(function, PackedFunction) else PackedFunction(name, function)
     if native.has_packed(name):
         return PackedFunction(name)
     found = _of_library(name)

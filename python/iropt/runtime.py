@@ -1,5 +1,7 @@
 """Tensors in memory, devices, and what has been built to run."""
+import functools
 import math
+import types
 
 from ._core import Array, Error, native
 from ._dtype import DataType, DataTypeCode  # noqa: F401
@@ -131,13 +133,15 @@ class Object:  # pylint: disable=too-few-public-methods
 
 
 def convert(value):
-    """A value of the runtime: numbers become expressions, functions and dictionaries stay."""
+    """A value of the runtime: numbers become expressions, functions of Python packed ones; dictionaries stay."""
     from . import tir
 
     if isinstance(value, (dict, NDArray)):
         return value
     if isinstance(value, (list, tuple)) and any(isinstance(item, NDArray) for item in value):
         return Array(convert(item) for item in value)
+    if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+        return PackedFunction(getattr(value, "__name__", "function"), value)
     return value if callable(value) else tir.convert(value)
 
 

@@ -162,7 +162,9 @@ def test_packed_functions():
 
     x = np.float32([[1, 2], [3, 4]])
     np.testing.assert_array_equal(iropt.run(Module, "main", x).numpy(), [12, 18])
-    assert tvm.get_global_func("test.sum") is total
+    found = tvm.get_global_func("test.sum")
+    assert isinstance(found, runtime.PackedFunc) and found(runtime.array(x)).numpy().tolist() == [4, 6]
+    assert isinstance(runtime.convert(total), runtime.PackedFunc)
     with pytest.raises(ValueError, match="already"):
         tvm.register_func("test.sum", total)
     assert tvm.get_global_func("test.missing", allow_missing=True) is None

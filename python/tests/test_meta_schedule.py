@@ -206,3 +206,12 @@ def test_databases_of_a_program():
     by_function = ms.database.ScheduleFnDatabase(schedule)
     iropt.ir.assert_structural_equal(by_function.query_ir_module(Matmul), wanted.schedule().mod)
     assert ms.database.ScheduleFnDatabase(lambda sch: False).query_schedule(Matmul) is None
+
+
+def test_schedules_of_a_database_have_the_name_of_the_function_that_is_asked_for(tmp_path):
+    named = iropt.ir.IRModule({"multiply": Matmul["main"].with_attr("global_symbol", "multiply")})
+    database = ms.tune_tir(named, "llvm -num-cores=1", str(tmp_path), 2)
+    sch = database.query(named, "llvm")
+    assert sch.mod["main"].attrs["global_symbol"] == "multiply"
+    assert iropt.executable.build(sch.mod, target="llvm").implements_function("multiply")
+    assert database.query(Matmul, "llvm").mod["main"].attrs["global_symbol"] == "main"

@@ -5,6 +5,7 @@ import pytest
 import iropt
 from iropt import relax
 from iropt.relax.backend import patterns
+from iropt.relax.backend.contrib.coreml import partition_for_coreml
 from iropt.relax.backend.contrib.cublas import partition_for_cublas
 from iropt.relax.backend.contrib.cudnn import partition_for_cudnn
 from iropt.relax.backend.contrib.cutlass import is_shape_valid_for_cutlass_matmul, partition_for_cutlass
@@ -47,6 +48,13 @@ def _matmul(dtype="float16", x=(8, 32), w=(16, 32), bias=(16,), activation=None)
 def test_products_of_float16(partition, name):
     assert _made(partition(_matmul(activation=relax.op.nn.relu))) == [f"{name}.matmul_transposed_bias_relu"]
     assert _made(partition(_matmul(bias=None))) == [f"{name}.matmul_transposed"]
+
+
+def test_core_ml_takes_single_operators():
+    mod = partition_for_coreml(_matmul("float32", activation=relax.op.nn.relu))
+    assert _made(mod) == ["coreml.add", "coreml.matmul", "coreml.nn.relu"]
+    regions = [func for func in mod.functions.values() if func.attrs and "Codegen" in func.attrs]
+    assert [str(func.attrs["Codegen"]) for func in regions] == ["coreml"]
 
 
 def test_what_libraries_do_not_take_stays():

@@ -340,6 +340,40 @@ def test_schedules_of_tensors():
     assert "(A[" not in scheduled_values(lambda s, A, B, C: s[B].compute_inline()).split('T.block("C")')[0]
 
 
+def test_axis_of_a_reduction_belongs_to_the_tensor_that_a_schedule_computes_in_other_memory():
+    A, B = te.placeholder((16, 32), name="A"), te.placeholder((32, 64), name="B")
+    k = te.reduce_axis((0, 32), name="k")
+    C = te.compute((16, 64), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    written = s.cache_write(C, "local")
+    assert len(s[C].leaf_iter_vars) == 2 and len(s[written].leaf_iter_vars) == 3
+    _, outer, _, _ = s[C].tile(*C.op.axis, 4, 16)
+    s[written].compute_at(s[C], outer)
+    s[written].split(k, factor=8)
+    a, b = numpy.random.rand(16, 32).astype("float32"), numpy.random.rand(32, 64).astype("float32")
+    c = runtime.array(numpy.zeros((16, 64), "float32"))
+    executable.build(s, [A, B, C], "llvm")(runtime.array(a), runtime.array(b), c)
+    numpy.testing.assert_allclose(c.numpy(), a @ b, rtol=1e-5)
+
+
+@pytest.mark.parametrize("is_inline", [True, False])
+def test_tensors_that_are_computed_elsewhere_are_parameters(is_inline):
+    """In TVM, nothing is stored to the parameter of a tensor that is computed inline."""
+    A = te.placeholder((8, 16), name="A")
+    B = te.compute((8, 16), lambda i, j: A[i, j] + 1, name="B")
+    C = te.compute((8, 16), lambda i, j: B[i, j] * 2, name="C")
+    s = te.create_schedule(C.op)
+    if is_inline:
+        s[B].compute_inline()
+    else:
+        s[B].compute_at(s[C], C.op.axis[0])
+    a = numpy.random.rand(8, 16).astype("float32")
+    b, c = (runtime.array(numpy.zeros((8, 16), "float32")) for _ in range(2))
+    executable.build(s, [A, B, C], "llvm")(runtime.array(a), b, c)
+    numpy.testing.assert_array_equal(c.numpy(), (a + 1) * 2)
+    numpy.testing.assert_array_equal(b.numpy(), numpy.zeros_like(a) if is_inline else a + 1)
+
+
 def test_schedules_of_tensors_are_built_and_lowered():
     from iropt import _tvm as tvm
 

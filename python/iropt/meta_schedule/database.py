@@ -28,6 +28,13 @@ def normalize(mod):
     return IRModule({"main": func if symbol == "main" else func.with_attr("global_symbol", "main")})
 
 
+def _named_as(workload, mod):
+    """The module of a workload whose function has the symbol of one that a program asks for."""
+    functions = [mod] if isinstance(mod, PrimFunc) else [func for func in mod.values() if isinstance(func, PrimFunc)]
+    symbol = functions[0].attrs.get("global_symbol")
+    return IRModule({"main": workload["main"].with_attr("global_symbol", symbol)}) if symbol else workload
+
+
 class Workload:
     """A function that was tuned, as a module with the function `main`."""
 
@@ -75,9 +82,9 @@ class TuningRecord:
         return TuningRecord(Trace(json.dumps(trace)), workload, seconds, None if target is None else Target(target),
                             None if infos is None else [ArgInfo.from_json(info) for info in infos])
 
-    def schedule(self):
-        """The schedule of the workload."""
-        sch = Schedule(self.workload.mod)
+    def schedule(self, mod=None):
+        """The schedule of the workload, or of a module that differs from it in names alone."""
+        sch = Schedule(self.workload.mod if mod is None else mod)
         self.trace.apply_to_schedule(sch)
         return sch
 
@@ -137,7 +144,7 @@ class Database:
     def query_schedule(self, mod, target=None, workload_name="main"):
         """The fastest schedule of a function; None if there is none."""
         record = self.query_tuning_record(mod, target, workload_name)
-        return None if record is None else record.schedule()
+        return None if record is None else record.schedule(_named_as(record.workload.mod, mod))
 
     def query_ir_module(self, mod, target=None, workload_name="main"):
         """The module with the fastest schedule of a function; None if there is none."""

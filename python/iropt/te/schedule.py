@@ -31,7 +31,7 @@ class Cached:
     def __init__(self, name, axes, reductions):
         self.name = name
         self.axis = [Axis(axis) for axis in axes]
-        self.reduce_axis = [Axis(axis) for axis in reductions]
+        self.reduce_axis = list(reductions)
 
 
 class CachedTensor:
@@ -137,6 +137,10 @@ class Stage:
         """Computes the whole tensor before what reads it."""
         self.attached, self._is_inline = None, False
 
+    def is_moved(self):
+        """Returns whether elements are computed where others need them."""
+        return self._is_inline or self.attached is not None
+
     def rolling_buffer(self):
         """Keeps only what later iterations of the loop around it read again."""
         self._note("rolling_buffer")
@@ -196,7 +200,10 @@ class Schedule:
         if isinstance(tensor, (list, tuple)):
             raise NotImplementedError("cache_write of several tensors is not a part of iropt")
         own = tensor.op
-        op = Cached(f"{tensor.name}.{scope}", [_name(axis) for axis in own.axis], [_name(axis) for axis in own.reduce_axis])
+        # The axes of the reduction are its own from now on: the tensor is a copy.
+        op = Cached(f"{tensor.name}.{scope}", [_name(axis) for axis in own.axis], own.reduce_axis)
+        stage = self[tensor]
+        stage.loops, stage.leaf_iter_vars = list(own.axis), list(own.axis)
         return self._add_cache("write", op, tensor, scope, [])
 
     def _add_cache(self, kind, op, tensor, scope, readers):
@@ -221,7 +228,7 @@ class Schedule:
         op.reduce_axis = [leaf for leaf in made if leaf is not factor and leaf not in spatial]
         partial = Stage(self, op)
         partial.loops = made
-        stage.op = Cached(own.name, [_name(old) for old in own.axis], [f"{_name(axis)}.v"])
+        stage.op = Cached(own.name, [_name(old) for old in own.axis], [Axis(f"{_name(axis)}.v")])
         self._caches.append(("rfactor", partial, stage, own, (axis, factor_axis, stage._steps), []))
         stage._steps, stage.leaf_iter_vars = [], [*stage.op.axis, *stage.op.reduce_axis]
         # Partial results are computed before those of the tensor.
@@ -237,8 +244,11 @@ class Schedule:
         known = [arg.op for arg in args if isinstance(arg, Tensor)]
         rest = [op.output(index) for op in self.outputs if not any(op is other for other in known)
                 for index in range(len(op.outputs))]
-        func = _Applied(self, list(args) + rest).func
-        return _with_memory_of(func, len(rest)) if rest else func
+        moved = [arg for arg in args if isinstance(arg, Tensor) and not any(arg.op is other for other in self.outputs) and
+                 id(arg.op) in self._stages and self[arg].is_moved()]
+        func = _Applied(self, [arg for arg in args if not any(arg is other for other in moved)] + rest).func
+        func = _with_memory_of(func, len(rest)) if rest else func
+        return _with_params(func, args, moved) if moved else func
 
 
 def _with_memory_of(func, count):
@@ -250,6 +260,26 @@ def _with_memory_of(func, count):
     body = tir.BlockRealize(func.body.iter_values, func.body.predicate, root)
     return tir.PrimFunc(params, body, func.ret_type, {param: func.buffer_map[param] for param in params if param in func.buffer_map},
                         func.attrs)
+
+
+def _with_params(func, args, moved):
+    """The function with parameters for tensors that are computed where others need them, which it allocates itself so far."""
+    params, buffer_map, root = iter(func.params), dict(func.buffer_map), func.body.block
+    allocated, made = list(root.alloc_buffers), []
+    for arg in args:
+        if not any(arg is other for other in moved):
+            made.append(next(params))
+            continue
+        # Elements that are computed inline are stored nowhere.
+        buffer = next((other for other in allocated if other.name == arg.name), None)
+        if buffer is None:
+            buffer = tir.decl_buffer(arg.shape, arg.dtype, arg.name)
+        allocated = [other for other in allocated if other is not buffer]
+        made.append(tir.Var(arg.name, "handle"))
+        buffer_map[made[-1]] = buffer
+    root = tir.Block(root.iter_vars, root.reads, root.writes, root.name_hint, root.body, root.init, allocated, root.match_buffers,
+                     root.annotations)
+    return tir.PrimFunc(made, tir.BlockRealize(func.body.iter_values, func.body.predicate, root), func.ret_type, buffer_map, func.attrs)
 
 
 def create_schedule(ops):
