@@ -83,7 +83,7 @@ class TuningRecord:
                             None if infos is None else [ArgInfo.from_json(info) for info in infos])
 
     def schedule(self, mod=None):
-        """The schedule of the workload, or of a module that differs from it in names alone."""
+        """The schedule of the workload, or of a module that differs from it only in names."""
         sch = Schedule(self.workload.mod if mod is None else mod)
         self.trace.apply_to_schedule(sch)
         return sch
