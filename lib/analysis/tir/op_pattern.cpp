@@ -186,6 +186,8 @@ OpPattern AnnotatedOpPattern(const PrimFunc& function) {
 }
 
 OpPattern AnalyzeOpPattern(const PrimFunc& function) {
+  // Without blocks, nothing says which elements belong together.
+  if (!Is<tir::BlockRealize>(function.body)) return OpPattern::kOpaque;
   PatternAnalyzer analyzer(function.param_buffers);
   analyzer.VisitStmt(function.body);
   return analyzer.pattern();

@@ -223,8 +223,7 @@ class PrimFuncFuser {
 
   bool AddCall(const Call& call, Buffers& results) {
     const PrimFunc* function = CalledPrimFunc(call);
-    const auto* root = function ? As<tir::BlockRealize>(function->body) : nullptr;
-    const auto* args = root ? As<Tuple>(call.args[1]) : nullptr;
+    const auto* args = function ? As<Tuple>(call.args[1]) : nullptr;
     if (!args || args->fields.size() > function->params.size()) return false;
     Cloner cloner(workspace_);
     values_.clear();
@@ -237,6 +236,12 @@ class PrimFuncFuser {
     if (!AddResults(call, *To<Op>(call.op), *function, inputs, cloner, results)) return false;
     if (call.args.size() > 2 && !MatchScalars(*function, As<ShapeExpr>(call.args[2]))) return false;
     for (const auto& [var, value] : values_) cloner.Map(var, value);
+    const auto* root = As<tir::BlockRealize>(function->body);
+    if (!root) {
+      // A function without blocks allocates buffers by statements.
+      bodies_.push_back(cloner.Clone(function->body));
+      return true;
+    }
     const auto* body = cloner.Clone(root)->block;
     // The buffers of the function come before its results.
     allocated_.insert(allocated_.begin() + static_cast<ptrdiff_t>(num_local), body->alloc_buffers.begin(),
