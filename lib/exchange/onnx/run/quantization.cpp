@@ -161,25 +161,29 @@ Result<MatrixProduct> Multiplied(const OnnxCall& call, std::span<const int64_t> 
   return product;
 }
 
-namespace {
-
-// Sums that leave the range of int32 wrap around, as in onnxruntime.
-HostValue WrappedSums(std::span<const int64_t> shape, std::vector<double> sums) {
-  for (double& sum : sums) sum = static_cast<double>(static_cast<int32_t>(static_cast<int64_t>(sum)));
-  return FromNumbers(DataType::Int(32), shape, sums);
+Result<MatrixProduct> MultipliedIntegers(const OnnxCall& call, std::span<const int64_t> a_shape,
+                                         const std::vector<double>& a, std::span<const int64_t> b_shape,
+                                         const std::vector<double>& b) {
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, a_shape, a, b_shape, b));
+  for (double& sum : product.values) sum = WrappedSum(sum);
+  return product;
 }
+
+namespace {
 
 Result<HostValue> RunMatMulInteger(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 2, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 3, false));
-  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, call.In(1)->shape(), b));
-  return WrappedSums(product.shape, std::move(product.values));
+  IROPT_ASSIGN_OR_RETURN(const MatrixProduct product,
+                         MultipliedIntegers(call, call.In(0)->shape(), a, call.In(1)->shape(), b));
+  return HostValue(FromNumbers(DataType::Int(32), product.shape, product.values));
 }
 
 Result<HostValue> RunQLinearMatMul(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 2, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 3, 5, false));
-  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, call.In(3)->shape(), b));
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
+                         MultipliedIntegers(call, call.In(0)->shape(), a, call.In(3)->shape(), b));
   IROPT_ASSIGN_OR_RETURN(const MatrixParameter a_scale, MatrixParameter::Read(call, 1, product.shape, true));
   IROPT_ASSIGN_OR_RETURN(const MatrixParameter b_scale, MatrixParameter::Read(call, 4, product.shape, false));
   IROPT_ASSIGN_OR_RETURN(const MatrixParameter y_scale, MatrixParameter::Read(call, 6, product.shape, true));
@@ -320,7 +324,9 @@ Result<HostValue> RunConvInteger(OnnxCall& call) {
   for (double& value : x) value -= x_zero;
   IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
                          ReadConvolution(call, call.In(0)->shape(), call.In(1)->shape()));
-  return WrappedSums(ShapeOf(conv), Convolve(conv, x, w));
+  std::vector<double> sums = Convolve(conv, x, w);
+  for (double& sum : sums) sum = WrappedSum(sum);
+  return HostValue(FromNumbers(DataType::Int(32), ShapeOf(conv), sums));
 }
 
 Result<HostValue> RunQLinearConv(OnnxCall& call) {
@@ -346,7 +352,7 @@ Result<HostValue> RunQLinearConv(OnnxCall& call) {
   const auto size = static_cast<size_t>(std::max<int64_t>(1, Product(conv.out)));
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t filter = i / size % filters;
-    const double sum = y[i] + (bias.empty() ? 0 : bias[filter]);
+    const double sum = WrappedSum(y[i] + (bias.empty() ? 0 : bias[filter]));
     const double scale = Multiplier(x_scale, w_scale[w_scale.size() == 1 ? 0 : filter], y_scale);
     y[i] = Requantized(sum, scale, y_zero, zero->dtype());
   }

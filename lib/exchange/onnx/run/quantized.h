@@ -26,6 +26,9 @@ inline double Multiplier(double a_scale, double b_scale, double y_scale) {
   return static_cast<double>(static_cast<float>(a_scale) * static_cast<float>(b_scale) / static_cast<float>(y_scale));
 }
 
+// The value of a sum of integers in int32, in which sums out of its range wrap around, as in onnxruntime.
+inline double WrappedSum(double sum) { return static_cast<double>(static_cast<int32_t>(static_cast<int64_t>(sum))); }
+
 // A sum in the scale and with the zero point of the result.
 inline double Requantized(double sum, double multiplier, double zero, DataType dtype) {
   const float scaled = static_cast<float>(sum) * static_cast<float>(multiplier);
@@ -73,5 +76,9 @@ struct MatrixProduct {
 };
 Result<MatrixProduct> Multiplied(const OnnxCall& call, std::span<const int64_t> a_shape, const std::vector<double>& a,
                                  std::span<const int64_t> b_shape, const std::vector<double>& b);
+// The same of integers, with sums in int32.
+Result<MatrixProduct> MultipliedIntegers(const OnnxCall& call, std::span<const int64_t> a_shape,
+                                         const std::vector<double>& a, std::span<const int64_t> b_shape,
+                                         const std::vector<double>& b);
 
 }  // namespace iropt::onnx

@@ -315,7 +315,8 @@ Status Scale(const OnnxCall& call, double scale, size_t input, MatrixProduct& pr
 Result<HostValue> RunMatMulIntegerToFloat(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 4, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 5, false));
-  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, call.In(1)->shape(), b));
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
+                         MultipliedIntegers(call, call.In(0)->shape(), a, call.In(1)->shape(), b));
   IROPT_ASSIGN_OR_RETURN(const double a_scale, OneNumber(call, 2, 1));
   IROPT_RETURN_IF_ERROR(Scale(call, a_scale, 3, product));
   IROPT_RETURN_IF_ERROR(AddBias(call, 6, product));
@@ -330,7 +331,7 @@ Result<HostValue> RunDynamicQuantizeMatMul(OnnxCall& call) {
   for (double& value : a.numbers) value -= a.zero;
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 3, false));
   IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
-                         Multiplied(call, call.In(0)->shape(), a.numbers, call.In(1)->shape(), b));
+                         MultipliedIntegers(call, call.In(0)->shape(), a.numbers, call.In(1)->shape(), b));
   IROPT_RETURN_IF_ERROR(Scale(call, a.scale, 2, product));
   IROPT_RETURN_IF_ERROR(AddBias(call, 4, product));
   return HostValue(FromNumbers(call.In(0)->dtype(), product.shape, product.values));
@@ -370,14 +371,15 @@ Result<HostValue> RunQGemm(OnnxCall& call) {
       (b_zero.size() == 1 || b_zero.size() == columns) && (b_scale.size() == 1 || b_scale.size() == columns);
   if (!fits) return call.Fail("the scale or the zero point does not fit the columns");
   for (size_t i = 0; i < b.size(); ++i) b[i] -= b_zero[b_zero.size() == 1 ? 0 : i % columns];
-  IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
-                         Multiplied(call, OrientedShape(a_shape, a_turns), Oriented(a, a_shape, a_turns), turned, b));
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, MultipliedIntegers(call, OrientedShape(a_shape, a_turns),
+                                                                   Oriented(a, a_shape, a_turns), turned, b));
   if (call.In(6) != nullptr) {
     IROPT_ASSIGN_OR_RETURN(const std::vector<double> c, call.NumbersIn(6));
     if (BroadcastShape({product.shape, call.In(6)->shape()}) != product.shape)
       return call.Fail("the bias does not fit the columns");
     for (size_t i = 0; i < product.values.size(); ++i)
-      product.values[i] += c[PlaceIn(call.In(6)->shape(), product.shape, static_cast<int64_t>(i))];
+      product.values[i] =
+          WrappedSum(product.values[i] + c[PlaceIn(call.In(6)->shape(), product.shape, static_cast<int64_t>(i))]);
   }
   IROPT_ASSIGN_OR_RETURN(const double a_scale, OneNumber(call, 1, 1));
   IROPT_ASSIGN_OR_RETURN(const double y_scale, OneNumber(call, 7, 1));
