@@ -11,6 +11,7 @@
 #include <list>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -125,25 +126,52 @@ bool WaitAwake(const Condition& is_over) {
   return is_over();
 }
 
+// A range of blocks that nobody has begun, and how many threads may take some. Both are in one word, so that a thread
+// that takes a block knows that the loop is not over. It has a cache line of its own.
+class alignas(64) BlockRange {
+ public:
+  static constexpr uint32_t kMostThreads = (1U << 16) - 1, kMostBlocks = (1U << 24) - 1;
+
+  void Open(uint32_t threads, uint32_t begin, uint32_t end) {
+    word_.store(uint64_t{threads} << 48 | uint64_t{begin} << 24 | end, std::memory_order_release);
+  }
+  // Takes the first or the last block for the thread with this number. Returns nothing if all have been begun.
+  std::optional<uint32_t> Take(uint32_t number, bool takes_first) {
+    uint64_t word = word_.load(std::memory_order_acquire);
+    for (;;) {
+      const uint32_t begin = word >> 24 & kMostBlocks, end = word & kMostBlocks;
+      if (begin == end || number >= word >> 48) return std::nullopt;
+      const uint64_t rest = takes_first ? word + (1U << 24) : word - 1;
+      if (word_.compare_exchange_weak(word, rest, std::memory_order_acq_rel, std::memory_order_acquire))
+        return takes_first ? begin : end - 1;
+    }
+  }
+
+ private:
+  std::atomic<uint64_t> word_ = 0;
+};
+
 // The threads that run parallel loops together with the one that starts them.
 //
-// One loop runs at a time. Its blocks are begun in ascending order, each by the thread that is free first. A loop that
-// is over in microseconds must gain from threads, too: nothing is allocated for it, and a thread without work looks for
-// the next loop for a while before it sleeps.
+// One loop runs at a time. Each thread has a range of its blocks, and those of others when it has none left. In a loop
+// that follows, it so gets about what it has written itself: to read what another one has written may take longer than
+// to compute it. A loop that is over in microseconds must gain from threads, too: nothing is allocated for it, and a
+// thread without work looks for the next loop for a while before it sleeps.
 class ThreadTeam {
  public:
+  static constexpr uint32_t kMostBlocks = BlockRange::kMostBlocks;
+
   // That of this process. It is never destroyed, since its threads may sleep until the process ends.
   static ThreadTeam& Get();
 
   // Calls body(0) ... body(blocks - 1) on up to `threads` threads, of which the calling one is the first. Returns
   // false, and does nothing, if a loop is running: there is one around this one, or another thread has started it.
   // Bodies must not throw.
-  bool TryRun(uint32_t blocks, int threads, FunctionRef<void(uint32_t)> body);
+  bool TryRun(uint32_t blocks, uint32_t threads, FunctionRef<void(uint32_t)> body);
 
  private:
-  // The blocks of the loop that nobody has begun, and how many threads besides the calling one may take some. Both are
-  // in one word, so that a thread that takes a block knows that the loop is not over.
-  static constexpr uint64_t Open(uint32_t threads, uint32_t blocks) { return uint64_t{threads} << 32 | blocks; }
+  // More threads share ranges.
+  static constexpr uint32_t kMostRanges = 64;
 
   void StartWorkers(uint32_t wanted);
   void Work(uint32_t number);
@@ -152,12 +180,12 @@ class ThreadTeam {
   void WaitForEnd();
 
   std::atomic<bool> is_running_ = false;
-  // Of the loop that runs; not changed while it has unfinished blocks.
-  const FunctionRef<void(uint32_t)>* body_ = nullptr;
-  uint32_t blocks_ = 0;
-  alignas(64) std::atomic<uint64_t> open_ = 0;
+  std::array<BlockRange, kMostRanges> ranges_;  // all empty if no loop runs
   alignas(64) std::atomic<int> unfinished_ = 0;
   alignas(64) std::atomic<int> num_loops_ = 0;  // begun so far
+  // Of the loop that runs; not changed while it has unfinished blocks.
+  const FunctionRef<void(uint32_t)>* body_ = nullptr;
+  std::atomic<uint32_t> num_ranges_ = 1;
   // Only the thread whose loop runs changes these two.
   std::atomic<uint32_t> num_workers_ = 0;
   uint32_t tried_workers_ = 0;
@@ -168,15 +196,17 @@ ThreadTeam& ThreadTeam::Get() {
   return *team;
 }
 
-bool ThreadTeam::TryRun(uint32_t blocks, int threads, FunctionRef<void(uint32_t)> body) {
+bool ThreadTeam::TryRun(uint32_t blocks, uint32_t threads, FunctionRef<void(uint32_t)> body) {
   if (blocks == 0) return true;
   if (is_running_.exchange(true, std::memory_order_acquire)) return false;
-  const auto helpers = static_cast<uint32_t>(threads - 1);
-  if (helpers > tried_workers_) StartWorkers(helpers);
+  threads = std::min(threads, BlockRange::kMostThreads);
+  if (threads - 1 > tried_workers_) StartWorkers(threads - 1);
+  const uint32_t num_ranges = std::min(threads, kMostRanges);
   body_ = &body;
-  blocks_ = blocks;
+  num_ranges_.store(num_ranges, std::memory_order_relaxed);
   unfinished_.store(static_cast<int>(blocks), std::memory_order_relaxed);
-  open_.store(Open(helpers, blocks), std::memory_order_release);
+  const auto begin_of = [&](uint32_t range) { return static_cast<uint32_t>(uint64_t{blocks} * range / num_ranges); };
+  for (uint32_t i = 0; i < num_ranges; ++i) ranges_[i].Open(threads, begin_of(i), begin_of(i + 1));
   num_loops_.fetch_add(1, std::memory_order_seq_cst);
   num_loops_.notify_all();
   RunBlocks(0);
@@ -210,15 +240,19 @@ void ThreadTeam::Work(uint32_t number) {
   }
 }
 
-// The thread with number 0 is the one that has started the loop.
+// The thread with number 0 is the one that has started the loop. Those of other ranges are taken from their ends.
 void ThreadTeam::RunBlocks(uint32_t number) {
-  uint64_t open = open_.load(std::memory_order_acquire);
-  while (static_cast<uint32_t>(open) != 0 && number <= open >> 32) {
-    if (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
-    (*body_)(blocks_ - static_cast<uint32_t>(open));
-    if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1 && number != 0) unfinished_.notify_all();
-    open = open_.load(std::memory_order_acquire);
+  int done = 0;
+  const uint32_t num_ranges = num_ranges_.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < num_ranges; ++i) {
+    BlockRange& range = ranges_[(number + i) % num_ranges];
+    for (auto block = range.Take(number, i == 0); block; block = range.Take(number, i == 0)) {
+      (*body_)(*block);
+      ++done;
+    }
   }
+  if (done != 0 && unfinished_.fetch_sub(done, std::memory_order_acq_rel) == done && number != 0)
+    unfinished_.notify_all();
 }
 
 // Returns the number of loops, which is not the one that was seen before. With more threads than processors, one that
@@ -271,7 +305,7 @@ void ParallelFor(size_t n, int threads, FunctionRef<void(size_t)> body) {
   const CrashNote* const note = CrashNote::Current();
   FirstFailure failure;
   const auto used = static_cast<size_t>(std::min<uint64_t>(n, static_cast<uint64_t>(threads)));
-  const size_t blocks = std::min({n, used * kBlocksPerThread, size_t{INT32_MAX}});
+  const size_t blocks = std::min({n, used * kBlocksPerThread, size_t{ThreadTeam::kMostBlocks}});
   const auto run_block = [&](uint32_t block) {
     const SettingValues own = SaveSettings(settings);
     RestoreSettings(inherited, settings);
@@ -291,7 +325,8 @@ void ParallelFor(size_t n, int threads, FunctionRef<void(size_t)> body) {
     CrashNote::Exchange(own_note);
     RestoreSettings(own, settings);
   };
-  if (!ThreadTeam::Get().TryRun(static_cast<uint32_t>(blocks), static_cast<int>(used), run_block)) return run_alone();
+  if (!ThreadTeam::Get().TryRun(static_cast<uint32_t>(blocks), static_cast<uint32_t>(used), run_block))
+    return run_alone();
   failure.Rethrow();
 }
 

@@ -196,21 +196,28 @@ int64_t ChooseChunk(const TiledBlock& tiled, int64_t bytes) {
 }
 
 int64_t ChooseBlocks(const TiledBlock& tiled) {
-  constexpr int64_t kBigOperand = 1 << 20, kFewPanels = 4;
-  const bool has_weights = std::ranges::any_of(tiled.operands, &Operand::is_weight);
+  constexpr int64_t kBigOperand = 1 << 20, kFewPanels = 4, kMostForThreads = 16;
   const size_t first = tiled.spatial.front();
-  if (!has_weights || tiled.is_padded || tiled.chunk > 0 || first == tiled.vector_loop() || !tiled.extents[first])
-    return 1;
-  if (*tiled.extents[tiled.vector_loop()] < kFewPanels * tiled.tile.width()) return 1;
-  int64_t bytes = 0;
+  if (tiled.is_padded || tiled.chunk > 0 || first == tiled.vector_loop() || !tiled.extents[first]) return 1;
+  const int64_t panels = *tiled.extents[tiled.vector_loop()] / tiled.tile.width();
+  int64_t weights = 0, data = 0, without_vectors = 0;
   for (const Operand& operand : tiled.operands) {
-    if (operand.form == Operand::Form::kUniform && operand.has_rows)
-      bytes = std::max(bytes, BytesOf({operand.buffer}).value_or(0));
+    const int64_t bytes = BytesOf({operand.buffer}).value_or(0);
+    if (operand.is_weight) weights = std::max(weights, bytes);
+    if (!operand.has_rows) continue;
+    data = std::max(data, bytes);
+    if (operand.form == Operand::Form::kUniform) without_vectors = std::max(without_vectors, bytes);
   }
+  if (weights == 0 || panels < 2) return 1;
+  // A part that a thread computes has all channels, where it reads less then than if it had all rows: it finds its data
+  // where it has written them, and no other thread writes to the same cache lines.
+  int64_t blocks = std::min(data / weights, kMostForThreads);
+  if (without_vectors > kBigOperand && panels >= kFewPanels)
+    blocks = std::max(blocks, without_vectors / (kBigOperand / 2));
   const int64_t per_step = tiled.row_loop() == first ? tiled.tile.rows : 1;
-  if (bytes <= kBigOperand || *tiled.extents[first] % per_step != 0) return 1;
+  if (blocks < 2 || *tiled.extents[first] % per_step != 0) return 1;
   const int64_t steps = *tiled.extents[first] / per_step;
-  int64_t blocks = std::min(steps, bytes / (kBigOperand / 2));
+  blocks = std::min(blocks, steps);
   while (steps % blocks != 0) ++blocks;
   return blocks;
 }

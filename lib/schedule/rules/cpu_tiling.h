@@ -29,7 +29,7 @@ struct TiledBlock {
   // Not 0: weights are read once. Each part of the reduction, of so many values of its last axis, runs for all tiles,
   // which are in the first cache.
   int64_t chunk = 0;
-  // Parts of the first axis of the result, whose operands without vectors stay in a cache for all weights.
+  // Parts of the first axis of the result, each for all weights: what it reads stays in a cache, of one thread.
   int64_t blocks = 1;
   // The last vectors have lanes after the end of their axis, which weights have room for and whose results are
   // dropped.
