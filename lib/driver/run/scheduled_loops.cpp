@@ -1,5 +1,9 @@
 #include "scheduled_loops.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -24,15 +28,23 @@ bool IsScheduled(const ModuleEntry& entry) {
   return mark && mark->value == 1;
 }
 
+#if defined(__x86_64__)
+// Not all C compilers have a name for AVX-VNNI, the products of bytes of processors without AVX-512.
+bool HasAvxVnni() {
+  constexpr unsigned kFeatures = 7, kMoreFeatures = 1, kAvxVnni = 1U << 4;
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(kFeatures, kMoreFeatures, &eax, &ebx, &ecx, &edx) != 0 && (eax & kAvxVnni) != 0;
+}
+#endif
+
 }  // namespace
 
 std::string HostTarget() {
 #if defined(__x86_64__)
-  // AVX-VNNI without AVX-512 has no name of the C compiler, and takes the products of pairs.
   if (__builtin_cpu_supports("avx512vnni")) return "llvm -mattr=+avx512f,+avx512bw,+avx512vnni";
   if (__builtin_cpu_supports("avx512bw")) return "llvm -mattr=+avx512f,+avx512bw";
   if (__builtin_cpu_supports("avx512f")) return "llvm -mattr=+avx512f";
-  if (__builtin_cpu_supports("avx2")) return "llvm -mattr=+avx2";
+  if (__builtin_cpu_supports("avx2")) return HasAvxVnni() ? "llvm -mattr=+avx2,+avxvnni" : "llvm -mattr=+avx2";
 #elif defined(__aarch64__)
   return "llvm -mtriple=aarch64-linux-gnu";
 #endif
