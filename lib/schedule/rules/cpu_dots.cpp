@@ -47,7 +47,7 @@ std::string FindDots(const tir::Block& block, const TiledBlock& tiled, const Pri
     if (operand.buffer == data->buffer && operand.form != Operand::Form::kUniform) return {};
     if (operand.buffer != weight->buffer) continue;
     const bool is_read_often = IsLayoutFree(func, operand.buffer) || ReadsOf(tiled, operand) >= kManyReads;
-    if (!operand.is_weight || operand.form == Operand::Form::kUniform || !is_read_often) return {};
+    if (operand.has_rows || operand.form == Operand::Form::kUniform || !is_read_often) return {};
   }
   return fmt::format("dot_{}x4_{}", tile.lanes, facts.dots == DotForm::kBytes ? "vnni_packed" : "pairs_packed");
 }

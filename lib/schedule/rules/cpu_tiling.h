@@ -52,8 +52,8 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
 
 // Returns whether the operand is read from a copy in the layout of the tile.
 bool IsPacked(const Operand& operand, const TiledBlock& tiled, bool is_free);
-// The tensor intrinsic that computes a vector of the block, of products of bytes with and without a sign, whose weights
-// are copied; nothing if there is none.
+// The tensor intrinsic that computes a vector of the block, of products of bytes without and with a sign, the second of
+// which are copied; nothing if there is none.
 std::string FindDots(const tir::Block& block, const TiledBlock& tiled, const PrimFunc& func, const CpuFacts& facts);
 // The steps of the last axis of the reduction that such an intrinsic adds.
 inline constexpr int64_t kDotSteps = 4;

@@ -6,13 +6,13 @@
 //
 // These can be fused, scheduled and compiled. They are MatMulInteger, QLinearMatMul, ConvInteger and QLinearConv,
 // DynamicQuantizeLinear, and DynamicQuantizeMatMul, MatMulIntegerToFloat, QLinearAdd, QLinearMul, QLinearConcat and
-// QLinearGlobalAveragePool of onnxruntime. Integers are the same as before, bit by bit, if all numbers are finite. Data
-// become uint8 and weights int8, which processors multiply.
+// QLinearGlobalAveragePool of onnxruntime. Integers are the same as before, bit by bit, if all numbers are finite: sums
+// out of the range of int32 wrap around in both. Data become uint8 and weights int8, which processors multiply.
 //
 // Convolutions and products of float32 whose operands are dequantized, the second of them a constant, are sums of
-// integers times the scales, too: their results differ by the rounding of sums. Sums are padded to a multiple of
-// `steps`. Calls stay where types are not known, scales do not fit, convolutions are not of images of two axes, or sums
-// could leave the range of int32. O(nodes).
+// integers times the scales, too, unless these could leave the range of int32: their results differ by the rounding of
+// sums. Sums are padded to a multiple of `steps`. Calls stay where types are not known, scales do not fit, or
+// convolutions are not of images of two axes. O(nodes).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -261,15 +261,13 @@ class QuantizedOpDecomposer : public ExprMutator {
   const Expr* Sums(const Expr* a, const Expr* a_zero, const Expr* b, const Expr* b_zero) {
     if (!a || !b || !IsByte(a) || !IsByte(b)) return nullptr;
     if (TensorTypeOf(a)->ndim < 2 || TensorTypeOf(b)->ndim < 2) return nullptr;
-    const auto columns = DimOf(a, -1), rows = DimOf(b, -2);
-    if ((!columns && !rows) || !FitsSum(rows.value_or(columns.value_or(0)), 0)) return nullptr;
     if ((a_zero && !FitsMatrices(a_zero, a, true)) || (b_zero && !FitsMatrices(b_zero, b, false))) return nullptr;
     return products().Product({a, a_zero}, {b, b_zero});
   }
-  // Returns whether the sum of so many products and a number is in the range of int32.
-  static bool FitsSum(int64_t length, double bias) {
+  // Returns whether the sum of so many products is in the range of int32.
+  static bool FitsSum(int64_t length) {
     constexpr double kGreatest = 255.0 * 255.0;
-    return std::abs(bias) + kGreatest * static_cast<double>(length) < std::ldexp(1.0, 31);
+    return kGreatest * static_cast<double>(length) < std::ldexp(1.0, 31);
   }
 
   const Expr* MatMulInteger(const PackedNode& node) {
@@ -343,11 +341,6 @@ class QuantizedOpDecomposer : public ExprMutator {
     const auto shape = ShapeOf(node, x.values, w.values);
     if (!shape || (x.zero && !IsOneNumber(x.zero)) || (w.zero && !FitsFilters(w.zero, w.values))) return nullptr;
     if (bias && !FitsFilters(bias, w.values)) return nullptr;
-    const auto kernel = SizesOf(w.values);
-    const auto numbers = bias ? NumbersOf(bias) : std::optional(std::vector<double>());
-    double most = 0;
-    for (const double number : numbers.value_or(std::vector<double>())) most = std::max(most, std::abs(number));
-    if (!numbers || !FitsSum((*kernel)[1] * (*kernel)[2] * (*kernel)[3], most)) return nullptr;
     const Expr* sums = products().Convolution(x, w, *shape);
     return sums && bias ? op::Add(calls(), sums, products().AlongChannels(bias)) : sums;
   }
@@ -397,7 +390,7 @@ class QuantizedOpDecomposer : public ExprMutator {
       return std::nullopt;
     // In groups of several channels, there are no dots of bytes, and products of floats take less time.
     const bool is_fast = shape.groups == 1 || (*kernel)[1] == 1;
-    const bool fits = FitsSum((*kernel)[1] * (*kernel)[2] * (*kernel)[3], 0);
+    const bool fits = FitsSum((*kernel)[1] * (*kernel)[2] * (*kernel)[3]);
     return is_fast && fits ? std::optional(shape) : std::nullopt;
   }
   // A convolution or product of dequantized data and a dequantized weight as sums of integers times the scales: without
@@ -418,7 +411,7 @@ class QuantizedOpDecomposer : public ExprMutator {
       if (!shape) return nullptr;
       sums = products().Convolution({x->data, x->type.zero_point}, {weight->values, weight->zero}, *shape);
       factor = products().AlongChannels(factor);
-    } else {
+    } else if (const auto length = DimOf(weight->values, 0); length && FitsSum(*length)) {
       sums = Sums(x->data, x->type.zero_point, weight->values, weight->zero);
     }
     return sums ? Scaled(sums, factor, nullptr) : nullptr;

@@ -156,11 +156,13 @@ const Expr* IntegerProducts::Product(const ZeroedTensor& given_a, const ZeroedTe
   ZeroedTensor a = WithSign(given_a, false), b = WithSign(given_b, true);
   const TensorType &left = *TensorTypeOf(a.values), &right = *TensorTypeOf(b.values);
   if (left.ndim < 2 || right.ndim < 2) return nullptr;
-  const auto length = DimOf(a.values, -1);
-  if (a.zero && b.zero && !length) return nullptr;
+  const auto columns_of_a = DimOf(a.values, -1), rows_of_b = DimOf(b.values, -2);
+  const auto length = columns_of_a ? columns_of_a : rows_of_b;
   if (a.zero) a.zero = AlongRows(a.zero);
   const Expr* columns = nullptr;
-  if (a.zero) {
+  if (a.zero && b.zero && !length) {
+    columns = Sum(op::Subtract(calls_, Cast(b.values, kSum), b.zero), {right.ndim - 2});
+  } else if (a.zero) {
     columns = Sum(b.values, {right.ndim - 2});
     if (b.zero)
       columns = op::Subtract(calls_, columns, op::Multiply(calls_, b.zero, Scalar(static_cast<double>(*length))));
