@@ -5,9 +5,9 @@
 //                                                                      ...) y = R.subtract(lv, R.multiply(lv1, zero))
 //
 // These can be fused, scheduled and compiled. They are MatMulInteger, QLinearMatMul, ConvInteger and QLinearConv,
-// DynamicQuantizeLinear, and DynamicQuantizeMatMul, MatMulIntegerToFloat, QLinearAdd, QLinearMul, QLinearConcat and
-// QLinearGlobalAveragePool of onnxruntime. Integers are the same as before, bit by bit, if all numbers are finite: sums
-// out of the range of int32 wrap around in both. Data become uint8 and weights int8, which processors multiply.
+// DynamicQuantizeLinear, and DynamicQuantizeMatMul, MatMulIntegerToFloat, QGemm, QLinearAdd, QLinearMul, QLinearConcat
+// and QLinearGlobalAveragePool of onnxruntime. Integers are the same as before, bit by bit, if all numbers are finite:
+// sums out of the range of int32 wrap around in both. Data become uint8 and weights int8, which processors multiply.
 //
 // Convolutions and products of float32 whose operands are dequantized, the second of them a constant, are sums of
 // integers times the scales, too, unless these could leave the range of int32: their results differ by the rounding of
@@ -91,6 +91,11 @@ class PackedNode {
     const int64_t* number = value ? arith::AsInt(value->value) : nullptr;
     return number ? *number : fallback;
   }
+  double Float(std::string_view name, double fallback) const {
+    const auto* value = As<PrimValue>(Attribute(name));
+    const auto* number = value ? As<tir::FloatImm>(value->value) : nullptr;
+    return number ? number->value : fallback;
+  }
   std::vector<int64_t> Ints(std::string_view name, size_t count, int64_t fallback) const {
     std::vector<int64_t> result;
     if (const auto* shape = As<ShapeExpr>(Attribute(name))) {
@@ -155,6 +160,17 @@ bool FitsMatrices(const Expr* parameter, const Expr* matrices, bool per_row) {
   return true;
 }
 
+// Returns whether the shape is known to broadcast to that of the other tensor.
+bool BroadcastsTo(const Expr* tensor, const Expr* whole) {
+  const TensorType &from = *TensorTypeOf(tensor), &to = *TensorTypeOf(whole);
+  if (!from.known || !to.known || from.ndim > to.ndim) return false;
+  for (size_t i = 0; i < from.dims.size(); ++i) {
+    if (!IsOne(from.dims[i]) && !arith::ProveEqual(from.dims[i], to.dims[i + to.dims.size() - from.dims.size()]))
+      return false;
+  }
+  return true;
+}
+
 // Returns whether it is one number, or one for each filter of a kernel.
 bool FitsFilters(const Expr* parameter, const Expr* kernel) {
   if (IsOneNumber(parameter)) return true;
@@ -206,6 +222,7 @@ class QuantizedOpDecomposer : public ExprMutator {
         {"QLinearMatMul", &QuantizedOpDecomposer::QLinearMatMul},
         {"com.microsoft.DynamicQuantizeMatMul", &QuantizedOpDecomposer::DynamicQuantizeMatMul},
         {"com.microsoft.MatMulIntegerToFloat", &QuantizedOpDecomposer::MatMulIntegerToFloat},
+        {"com.microsoft.QGemm", &QuantizedOpDecomposer::QGemm},
         {"com.microsoft.QLinearAdd", &QuantizedOpDecomposer::QLinearAdd},
         {"com.microsoft.QLinearConcat", &QuantizedOpDecomposer::QLinearConcat},
         {"com.microsoft.QLinearGlobalAveragePool", &QuantizedOpDecomposer::QLinearGlobalAveragePool},
@@ -313,6 +330,34 @@ class QuantizedOpDecomposer : public ExprMutator {
     const DynamicRange a = QuantizeDynamically(node.In(0));
     const Expr* sums = Sums(a.integers, a.zero, node.In(1), node.In(3));
     return sums ? ScaledColumns(sums, a.scale, node.In(2), node.In(4)) : nullptr;
+  }
+
+  // A matrix of the node, transposed if the attribute says so. Null if the input is not a matrix of bytes.
+  const Expr* Oriented(const PackedNode& node, size_t i, std::string_view attribute) {
+    const Expr* matrix = node.In(i);
+    if (!matrix || !IsByte(matrix) || TensorTypeOf(matrix)->ndim != 2) return nullptr;
+    if (node.Int(attribute, 0) == 0) return matrix;
+    const auto* constant = As<Constant>(matrix);
+    return constant ? Transposed(*constant->data, workspace()) : builder().Emit(op::PermuteDims(calls(), matrix));
+  }
+  // Without a zero point the result is of float32.
+  const Expr* QGemm(const PackedNode& node) {
+    const Expr *a = Oriented(node, 0, "transA"), *b = Oriented(node, 3, "transB"), *bias = node.In(6);
+    if (!a || !b || !HasAll(node, {1, 2, 4, 5}) || !HasZeros(node, 6) || !HasZeros(node, 8)) return nullptr;
+    if (!IsOneNumber(node.In(1)) || !IsOneNumber(node.In(2))) return nullptr;
+    const Expr* sums = Sums(a, node.In(2), b, node.In(5));
+    if (!sums || !FitsMatrices(node.In(4), sums, false)) return nullptr;
+    if (bias) {
+      if (TensorTypeOf(bias)->dtype != DataType::Int(32) || !BroadcastsTo(bias, sums)) return nullptr;
+      sums = op::Add(calls(), sums, bias);
+    }
+    const Expr* scale = node.In(1);
+    if (const double alpha = node.Float("alpha", 1); alpha != 1)
+      scale = op::Multiply(calls(), scale, calls().MakeScalar(alpha, kReal));
+    if (node.IsLeftOut(8)) return Scaled(sums, op::Multiply(calls(), scale, node.In(4)), nullptr);
+    if (!HasScale(node, 7) || !IsByte(node.In(8))) return nullptr;
+    return products().Requantize(sums, Factor(scale, node.In(4), node.In(7)), node.In(8),
+                                 TensorTypeOf(node.In(8))->dtype);
   }
 
   // ---- Convolutions
