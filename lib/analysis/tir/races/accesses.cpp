@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "analysis/tir/races/allocations.h"
 #include "analysis/tir/races/copies.h"
 #include "analysis/tir/races/lanes.h"
+#include "analysis/tir/races/mbarriers.h"
+#include "analysis/tir/races/parts.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/thread_axis.h"
@@ -55,37 +58,43 @@ bool IsPositive(const PrimExpr* extent) {
   return value && *value > 0;
 }
 
-// Buffers that are parts of others under another name.
-class Parts {
- public:
-  void Add(const tir::Buffer* part, const tir::Buffer* whole, std::vector<const PrimExpr*> begin) {
-    parts_[part] = {whole, std::move(begin)};
-  }
+// What is not modelled, so that nothing is known about its accesses, or about the order of those of threads.
+void AddUnknown(const tir::Call& call, bool barriers_to_come, Kernel& kernel) {
+  const auto* op = As<Op>(call.op);
+  const bool is_product = IsOp(call.op, op::kTirPtxMma) || IsOp(call.op, op::kTirPtxMmaSp);
+  if (!op || !op->name.starts_with("tir.ptx_") || is_product) return;
+  kernel.unknown.push_back({&call, fmt::format("what {} does is not modelled", op->name)});
+  const bool arrives = IsOp(call.op, op::kTirPtxArriveBarrierExpectTx) || IsOp(call.op, op::kTirPtxCpAsyncBulk);
+  if (arrives && !barriers_to_come) kernel.has_unknown_order = true;
+}
 
-  // An element of a part becomes one of the buffer. The part may lack first dimensions.
-  void FindWhole(Access& access, const arith::PrimBuilder& make) const {
-    for (auto part = parts_.find(access.buffer); part != parts_.end(); part = parts_.find(access.buffer)) {
-      std::vector<const PrimExpr*> indices = part->second.begin;
-      if (access.indices.size() > indices.size()) {
-        access.unknown = "a part of a buffer has more dimensions than the buffer";
-        return;
-      }
-      const size_t first = indices.size() - access.indices.size();
-      for (size_t i = 0; i < access.indices.size(); ++i)
-        indices[first + i] = make.Add(indices[first + i], access.indices[i]);
-      access.indices = std::move(indices);
-      access.buffer = part->second.whole;
-      access.data = access.buffer->data;
-    }
-  }
-
- private:
-  struct Part {
-    const tir::Buffer* whole = nullptr;
-    std::vector<const PrimExpr*> begin = {};
-  };
-  std::map<const tir::Buffer*, Part> parts_;
+// What is known of the kernel that is visited.
+struct InKernel {
+  CopyRecorder copies = {};
+  Mbarriers mbarriers = {};
+  int depth = 0;            // of regions
+  size_t outer_guards = 0;  // guards around it
 };
+
+Surroundings Around(const Kernel& kernel, const InKernel& here, std::span<const uint32_t> path,
+                    std::span<const PrimExpr* const> guards, std::span<const Loop> loops) {
+  path = path.subspan(kernel.around.size());
+  guards = guards.subspan(here.outer_guards);
+  const auto is_axis = [&](uint32_t loop) {
+    return loops[loop].kind == Loop::Kind::kBlock || loops[loop].kind == Loop::Kind::kThread;
+  };
+  const bool is_straight = std::ranges::all_of(path, is_axis) && (here.depth == 1 || !guards.empty());
+  return {.is_straight = is_straight, .guards = guards, .path = path};
+}
+
+// Returns whether several threads or iterations may see the memory.
+bool IsOfInterest(const tir::Var* data, bool is_in_kernel, std::span<const uint32_t> path,
+                  std::span<const Loop> loops) {
+  const auto is_concurrent = [&](uint32_t loop) { return loops[loop].kind == Loop::Kind::kConcurrent; };
+  if (!is_in_kernel && std::ranges::none_of(path, is_concurrent)) return false;
+  // Memory of one thread is shared by the iterations of its vectorized loops.
+  return RankOf(data) != StorageRank::kOther || !is_in_kernel;
+}
 
 class Collector : public tir::StmtExprVisitor {
  public:
@@ -130,9 +139,9 @@ class Collector : public tir::StmtExprVisitor {
                          .at = stmt};
       return VisitLoop(loop, stmt->body);
     }
-    copies_.Enter(*stmt);
+    in_kernel_.copies.Enter(*stmt);
     VisitStmt(stmt->body);
-    copies_.Leave(*stmt);
+    in_kernel_.copies.Leave(*stmt);
   }
 
   void VisitWhile(const tir::While* loop) override {
@@ -147,9 +156,9 @@ class Collector : public tir::StmtExprVisitor {
     VisitExpr(stmt->condition);
     const PrimExpr* condition = Value(stmt->condition);
     const auto visit = [&](const PrimExpr* guard, const tir::Stmt* body) {
-      copies_.BeginBranch();
+      in_kernel_.copies.BeginBranch();
       Region region = InRegion([&] { Guarded(guard, [&] { VisitStmt(body); }); });
-      copies_.End();
+      in_kernel_.copies.End();
       return region;
     };
     Region branches = visit(condition, stmt->then_case);
@@ -250,13 +259,11 @@ class Collector : public tir::StmtExprVisitor {
       return Guarded(make_.Not(condition), [&] { VisitExpr(call->args[2]); });
     }
     if (IsOp(call->op, op::kTirTvmAccessPtr) && call->args.size() == 5) return VisitPointer(*call);
-    if (IsOp(call->op, op::kTirPtxCommitGroup)) return copies_.Commit();
-    if (IsOp(call->op, op::kTirPtxWaitGroup)) return copies_.Wait(*call->args[0]);
+    if (IsOp(call->op, op::kTirPtxCommitGroup)) return in_kernel_.copies.Commit();
+    if (IsOp(call->op, op::kTirPtxWaitGroup)) return in_kernel_.copies.Wait(*call->args[0]);
     if (IsOp(call->op, op::kTirPtxCpAsync) && call->args.size() >= 5) return VisitCopy(*call);
-    const auto* op = As<Op>(call->op);
-    const bool is_product = IsOp(call->op, op::kTirPtxMma) || IsOp(call->op, op::kTirPtxMmaSp);
-    if (kernel_ && op && op->name.starts_with("tir.ptx_") && !is_product)
-      kernel_->unknown.push_back({call, fmt::format("what {} does is not modelled", op->name)});
+    if (kernel_ && !barriers_to_come_ && Mbarriers::IsOne(*call)) return VisitMbarrier(*call);
+    if (kernel_) AddUnknown(*call, barriers_to_come_, *kernel_);
     for (const PrimExpr* arg : call->args) VisitArgument(*call, arg);
   }
 
@@ -277,7 +284,9 @@ class Collector : public tir::StmtExprVisitor {
   template <class F>
   Region InRegion(F&& visit) {
     Region outer = std::exchange(region_, {});
+    ++in_kernel_.depth;
     visit();
+    --in_kernel_.depth;
     return std::exchange(region_, std::move(outer));
   }
 
@@ -303,12 +312,14 @@ class Collector : public tir::StmtExprVisitor {
     if (kernel_) return InAxis(loop, body);
     Kernel kernel = {.around = path_, .at = loop.at};
     kernel_ = &kernel;
-    CopyRecorder around = std::exchange(copies_, {});
+    InKernel around = std::exchange(in_kernel_, {.outer_guards = guards_.size()});
+    const size_t first_loop = result_.loops.size();
     const Region region = InRegion([&] { InAxis(loop, body); });
     if (region.has_barrier) AddPhase(region.head);
     AddPhase(region.tail);
-    if (!barriers_to_come_) copies_.AddTo(kernel, result_.loops);
-    copies_ = std::move(around);
+    if (!barriers_to_come_) in_kernel_.copies.AddTo(kernel, result_.loops);
+    in_kernel_.mbarriers.AddTo(kernel, std::span(result_.loops).subspan(first_loop));
+    in_kernel_ = std::move(around);
     kernel_ = nullptr;
     result_.kernels.push_back(std::move(kernel));
   }
@@ -333,9 +344,9 @@ class Collector : public tir::StmtExprVisitor {
     uint32_t id = 0;
     Region region = InRegion([&] {
       id = PushLoop(loop);
-      copies_.BeginLoop(id);
+      in_kernel_.copies.BeginLoop(id);
       VisitStmt(body);
-      copies_.End();
+      in_kernel_.copies.End();
     });
     if (region.has_barrier) {
       std::vector<Reach> between = region.tail;
@@ -384,22 +395,32 @@ class Collector : public tir::StmtExprVisitor {
     const auto* scope = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
     const bool is_of_warp = scope && scope->value == "warp";
     if (kernel_ && is_of_warp) kernel_->has_warp_barriers = true;
-    if (kernel_ && !barriers_to_come_ && (!is_of_warp || barriers_ == Barriers::kWarp)) EndPhase(region_.tail);
-    if (!is_of_warp) copies_.Barrier();
+    if (kernel_ && !barriers_to_come_ && (!is_of_warp || barriers_ == Barriers::kWarp)) {
+      EndPhase(region_.tail);
+      in_kernel_.mbarriers.EndPhase();
+    }
+    if (!is_of_warp) in_kernel_.copies.Barrier();
+    if (!is_of_warp && kernel_)
+      in_kernel_.mbarriers.Barrier(call, Around(*kernel_, in_kernel_, path_, guards_, result_.loops));
+  }
+
+  // What is between an arrival and the wait for it may happen at the same time as what follows.
+  void VisitMbarrier(const tir::Call& call) {
+    Surroundings at = Around(*kernel_, in_kernel_, path_, guards_, result_.loops);
+    at.num_accesses = region_.tail.size();
+    const auto action = in_kernel_.mbarriers.Visit(call, at, result_.loops);
+    if (!action) return;
+    in_kernel_.copies.Use(*action);
+    if (action->kind != Mbarriers::Action::Kind::kWait) return;
+    const auto after = region_.tail.begin() + static_cast<ptrdiff_t>(action->num_ordered);
+    std::vector<Reach> both(after, region_.tail.end());
+    EndPhase(region_.tail);
+    region_.tail = std::move(both);
   }
 
   void AddAllocation(const tir::Var* data) {
     known_data_.insert(data);
     allocations_.Add(data, path_.size());
-  }
-
-  bool IsOfInterest(const tir::Var* data) const {
-    const bool is_concurrent = kernel_ || std::ranges::any_of(path_, [&](uint32_t loop) {
-                                 return result_.loops[loop].kind == Loop::Kind::kConcurrent;
-                               });
-    if (!is_concurrent) return false;
-    // Memory of one thread is shared by the iterations of its vectorized loops.
-    return RankOf(data) != StorageRank::kOther || !kernel_;
   }
 
   // The number of loops around those over which the block accumulates; kNoReduction if it does not.
@@ -442,7 +463,7 @@ class Collector : public tir::StmtExprVisitor {
 
   void Add(Access access) {
     allocations_.AddUse(access, path_, reduction_depth_);
-    if (!IsOfInterest(access.data)) return;
+    if (!IsOfInterest(access.data, kernel_ != nullptr, path_, result_.loops)) return;
     if (kernel_ && !known_data_.contains(access.data))
       kernel_->unknown.push_back({access.at, fmt::format("the memory of '{}' is computed", access.data->name)});
     if (access.unknown.empty()) access.unknown = too_big_;
@@ -457,7 +478,7 @@ class Collector : public tir::StmtExprVisitor {
     }
     if (!kernel_) return;
     kernel_->accesses.push_back(id);
-    copies_.Access(id);
+    in_kernel_.copies.Access(id);
     region_.tail.push_back({id});
   }
 
@@ -465,7 +486,7 @@ class Collector : public tir::StmtExprVisitor {
   // condition does not hold, it stores zeros.
   void VisitCopy(const tir::Call& call) {
     ExprVisitor::VisitCall(&call);
-    copies_.BeginCopy();
+    in_kernel_.copies.BeginCopy();
     for (const size_t first : {size_t{0}, size_t{2}}) {
       const auto* data = As<tir::Var>(call.args[first]);
       if (!data) continue;
@@ -474,7 +495,7 @@ class Collector : public tir::StmtExprVisitor {
       const Access::Kind kind = first == 0 ? Access::Kind::kWrite : Access::Kind::kRead;
       Add(ElementsOf({.kind = kind, .data = data, .dtype = dtype, .at = &call}, call.args[first + 1], count));
     }
-    copies_.EndCopy();
+    in_kernel_.copies.EndCopy();
   }
 
   // The elements from the offset on.
@@ -533,7 +554,7 @@ class Collector : public tir::StmtExprVisitor {
   Allocations allocations_{result_.loops};
   Parts parts_;
   Kernel* kernel_ = nullptr;
-  CopyRecorder copies_;
+  InKernel in_kernel_;
   Region region_;
   std::vector<uint32_t> path_;
   std::vector<const PrimExpr*> guards_;

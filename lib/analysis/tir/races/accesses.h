@@ -111,7 +111,8 @@ struct Kernel {
   std::vector<OwnCopy> own_copies = {};
   std::vector<Divergence> divergences = {};
   std::vector<Unknown> unknown = {};
-  std::vector<Loop> axes = {};  // one for each tag
+  bool has_unknown_order = false;  // threads of a block may be ordered in ways that the phases do not show
+  std::vector<Loop> axes = {};     // one for each tag
   bool has_warp_barriers = false;
   const Node* at = nullptr;
 };

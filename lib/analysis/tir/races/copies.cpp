@@ -1,6 +1,7 @@
 #include "analysis/tir/races/copies.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -28,6 +29,14 @@ void CopyRecorder::Access(uint32_t access) {
 
 void CopyRecorder::Wait(const PrimExpr& in_flight) {
   Add({.kind = Event::Kind::kWait, .queue = kPtxQueue, .in_flight = CountOf(in_flight)});
+}
+
+void CopyRecorder::Use(const Mbarriers::Action& action) {
+  using Kind = Mbarriers::Action::Kind;
+  const Event::Kind kind = action.kind == Kind::kArrive        ? Event::Kind::kArrive
+                           : action.kind == Kind::kLeaveCopies ? Event::Kind::kLeaveCopies
+                                                               : Event::Kind::kWaitFor;
+  Add({.kind = kind, .queue = action.number});
 }
 
 void CopyRecorder::Enter(const tir::AttrStmt& mark) {
@@ -75,7 +84,8 @@ class CopyTracker {
     Reach reach;
     int64_t queue = 0;
     int64_t group = 0;
-    bool has_arrived = false;  // its thread has waited for it; other threads see it after the next barrier
+    bool has_arrived = false;             // its thread has waited for it; other threads see it after the next barrier
+    std::vector<int64_t> mbarriers = {};  // all threads see it after waiting for one of these
     bool operator==(const Copy&) const = default;
   };
 
@@ -108,6 +118,16 @@ class CopyTracker {
         if (event.in_flight < 0) unknown_ = "the number of groups of asynchronous copies under way is not a constant";
         for (Copy& copy : copies_) copy.has_arrived |= copy.queue == event.queue && copy.group > event.in_flight;
         return;
+      case Event::Kind::kArrive:
+        arrivals_[event.queue] = phase_.size();
+        for (Copy& copy : copies_) {
+          if (copy.has_arrived) copy.mbarriers.push_back(event.queue);
+        }
+        return;
+      case Event::Kind::kLeaveCopies:
+        for (Copy& copy : copies_) copy.mbarriers.push_back(event.queue);
+        return;
+      case Event::Kind::kWaitFor: return WaitFor(event.queue);
       case Event::Kind::kBranch:
         if (HasGroups(event) || event.has_barriers) unknown_ = "asynchronous copies are waited for under a condition";
         return Run(event.body);
@@ -128,16 +148,29 @@ class CopyTracker {
     }
   }
 
+  void AddPhase() {
+    if (copies_.empty()) return;
+    Phase phase = {.in_step = path_};
+    phase.num_copies = copies_.size();
+    for (const Copy& copy : copies_) phase.reaches.push_back(copy.reach);
+    phase.reaches.insert(phase.reaches.end(), phase_.begin(), phase_.end());
+    kernel_.copy_phases.push_back(std::move(phase));
+  }
+
   void EndPhase() {
-    if (!copies_.empty()) {
-      Phase phase = {.in_step = path_};
-      phase.num_copies = copies_.size();
-      for (const Copy& copy : copies_) phase.reaches.push_back(copy.reach);
-      phase.reaches.insert(phase.reaches.end(), phase_.begin(), phase_.end());
-      kernel_.copy_phases.push_back(std::move(phase));
-    }
+    AddPhase();
     phase_.clear();
+    arrivals_.clear();
     std::erase_if(copies_, [](const Copy& copy) { return copy.has_arrived; });
+  }
+
+  // What follows the arrivals may happen at the same time as what follows the wait.
+  void WaitFor(int64_t mbarrier) {
+    AddPhase();
+    std::erase_if(copies_, [&](const Copy& copy) { return std::ranges::count(copy.mbarriers, mbarrier) > 0; });
+    const size_t before = arrivals_[mbarrier];
+    phase_.erase(phase_.begin(), phase_.begin() + static_cast<ptrdiff_t>(before));
+    for (auto& [number, count] : arrivals_) count -= std::min(count, before);
   }
 
   void RunLoop(const Event& event) {
@@ -206,7 +239,8 @@ class CopyTracker {
   std::vector<uint32_t> path_;  // loops whose iterations all threads execute together
   std::vector<Reach::InRound> rounds_;
   std::vector<Copy> copies_;
-  std::vector<Reach> phase_;  // since the last barrier
+  std::vector<Reach> phase_;            // since the last barrier
+  std::map<int64_t, size_t> arrivals_;  // by mbarrier: the accesses of the phase that come before them
   std::string_view unknown_;
   int num_events_ = 0;
 };

@@ -3,7 +3,7 @@
 // A copy may happen at any time between the place where it is begun and the wait of its thread; other threads see it
 // after the next barrier. Groups are counted as PTX does it: a wait with n leaves the last n groups of a queue under
 // way. Their number depends on the loops around, so the first iterations of a loop are looked at one by one, until each
-// one ends as the one before it.
+// one ends as the one before it. Copies that are left to an mbarrier arrive with it.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/tir/races/accesses.h"
+#include "analysis/tir/races/mbarriers.h"
 
 namespace iropt::races {
 
@@ -23,6 +24,9 @@ class CopyRecorder {
   // T.ptx_commit_group and T.ptx_wait_group, whose queue is not one of those that marks name.
   void Commit() { Add({.kind = Event::Kind::kCommit, .queue = kPtxQueue}); }
   void Wait(const PrimExpr& in_flight);
+  // In no loop and under no condition. What a thread leaves to an mbarrier is there, for all threads, when the wait for
+  // the mbarrier ends.
+  void Use(const Mbarriers::Action& action);
   // Accesses in between are those of a copy.
   void BeginCopy() { ++copies_; }
   void EndCopy() { --copies_; }
@@ -40,10 +44,21 @@ class CopyRecorder {
 
  private:
   struct Event {
-    enum class Kind : uint8_t { kAccess, kCopy, kBarrier, kCommit, kWait, kLoop, kBranch };
+    enum class Kind : uint8_t {
+      kAccess,
+      kCopy,
+      kBarrier,
+      kCommit,
+      kWait,
+      kLoop,
+      kBranch,
+      kArrive,  // at an mbarrier
+      kLeaveCopies,
+      kWaitFor,
+    };
     Kind kind;
-    uint32_t id = 0;  // of an access or a loop
-    int64_t queue = 0;
+    uint32_t id = 0;        // of an access or a loop
+    int64_t queue = 0;      // or the number of an mbarrier
     int64_t in_flight = 0;  // groups that may be under way; negative if it is not a constant
     std::vector<Event> body = {};
     bool has_copies = false;    // in the body: copies, commits or waits

@@ -104,6 +104,7 @@ class RaceFinder {
       for (const races::Divergence& divergence : kernel.divergences) CheckDivergence(divergence, kernel);
     }
     for (const races::Phase& phase : kernel.phases) {
+      if (kernel.has_unknown_order) break;
       Actors threads = {.kind = Actors::Kind::kThreads, .kernel = &kernel, .in_step = phase.in_step};
       if (is_of_warp) CheckPairs(phase.reaches, threads);
       if (kernel.has_warp_barriers) threads.warps = is_of_warp ? Actors::Warps::kSame : Actors::Warps::kDifferent;
@@ -118,6 +119,7 @@ class RaceFinder {
   }
 
   void CheckCopies(const races::Kernel& kernel) {
+    if (kernel.has_unknown_order) return;
     for (const races::Phase& phase : kernel.copy_phases) {
       const Actors threads = {.kind = Actors::Kind::kThreads, .kernel = &kernel, .in_step = phase.in_step};
       CheckPairs(phase.reaches, threads, phase.num_copies);
