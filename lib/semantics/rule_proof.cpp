@@ -98,6 +98,25 @@ Runs RunSides(const Function& rule, const proof::RuleTypes& types, const std::ve
   return runs;
 }
 
+// Returns whether the rule is proved without the ranks that it does not state, by laws that it needs with ranks as
+// well.
+bool HoldsForAnyRank(const Function& rule, const std::vector<proof::RuleTypes>& proved, const SymVarMap& solved,
+                     const proof::RuleConditions& conditions, FloatLaws allowed, const SemanticCheckOptions& options) {
+  std::vector<proof::RuleTypes> tried;
+  for (const proof::RuleTypes& types : proved) {
+    const proof::RuleTypes unranked = proof::WithoutRanks(rule, types);
+    if (std::ranges::equal(unranked, types, TypeEqual)) return false;
+    const auto is_same = [&](const proof::RuleTypes& other) { return std::ranges::equal(unranked, other, TypeEqual); };
+    if (std::ranges::any_of(tried, is_same)) continue;
+    tried.push_back(unranked);
+    const auto sides = proof::Instantiate(rule, unranked, solved);
+    std::string reason;
+    const auto laws = sides ? Prove(sides->first, sides->second, conditions, options, reason) : std::nullopt;
+    if (!laws || *laws > allowed) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view DescribeLaws(FloatLaws laws) {
@@ -127,6 +146,7 @@ RuleProof ProveRule(const Function& rule, std::string_view name, std::span<const
     result.reason = "no small sizes were found that meet its conditions";
     return result;
   }
+  std::vector<proof::RuleTypes> proved;
   for (const proof::RuleTypes& types : proof::TypesOf(rule)) {
     const auto sides = proof::Instantiate(rule, types, solved);
     if (!sides) continue;
@@ -135,6 +155,7 @@ RuleProof ProveRule(const Function& rule, std::string_view name, std::span<const
     const auto laws = Prove(sides->first, sides->second, conditions, options, reason);
     if (laws && *laws <= allowed) {
       ++result.num_proved;
+      proved.push_back(types);
       result.laws = std::max(result.laws, *laws);
       continue;
     }
@@ -156,7 +177,9 @@ RuleProof ProveRule(const Function& rule, std::string_view name, std::span<const
     return result;
   }
   if (result.num_types == 0) result.reason = "no types were found to which it applies";
-  if (result.num_types != 0 && result.num_proved == result.num_types) result.answer = ProofRecord::Answer::kProved;
+  if (result.num_types == 0 || result.num_proved != result.num_types) return result;
+  result.answer = ProofRecord::Answer::kProved;
+  result.is_of_any_rank = HoldsForAnyRank(rule, proved, solved, conditions, result.laws, options);
   return result;
 }
 

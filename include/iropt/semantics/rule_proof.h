@@ -27,13 +27,15 @@ struct RuleProof {
   FloatLaws laws = FloatLaws::kBits;             // that the proof needs
   size_t num_proved = 0;                         // types of the variables for which there is a proof
   size_t num_types = 0;                          // that were tried, and to which the rule applies
+  bool is_of_any_rank = false;                   // a proof that does not depend on ranks was found as well
   std::string types = {};                        // of a refutation, or of the first that was not proved
   std::string reason = {};                       // of what is not proved
   std::vector<std::string> counterexample = {};  // the difference and the inputs, of a run
 };
 
 // Proves a rule for all sizes of the types of its variables. A dtype that is not known stands for eight of them, a rank
-// that is not known for those from 0 to 4, and a shape for equal ones and some that are broadcast. What the rule
+// that is not known for those from 0 to 4, and a shape for equal ones and some that are broadcast; elementwise rules
+// are proved for tensors of unknown rank, too. What the rule
 // changes on purpose, and ProofOptions::reals, say which laws the proof may need; a rule that is not proved is run.
 RuleProof ProveRule(const Function& rule, std::string_view name, std::span<const PassChange> changes,
                     const SemanticCheckOptions& options);

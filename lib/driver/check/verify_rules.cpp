@@ -38,7 +38,8 @@ class RuleReport {
   static std::string ToText(const RuleText& rule, const RuleProof& proof) {
     std::string text = fmt::format("{:11}  {}", NameOf(proof.answer), rule.name);
     if (proof.answer == Answer::kProved)
-      return text + fmt::format(": {}, {} types\n", DescribeLaws(proof.laws), proof.num_types);
+      return text + fmt::format(": {}, {} types{}\n", DescribeLaws(proof.laws), proof.num_types,
+                                proof.is_of_any_rank ? ", any rank" : "");
     if (proof.num_types != 0) text += fmt::format(", with {}", proof.types);
     if (proof.answer == Answer::kNotDecided) text += fmt::format(": {}", proof.reason);
     text += '\n';
@@ -51,6 +52,7 @@ class RuleReport {
     row["proved"] = proof.num_proved;
     row["types"] = proof.num_types;
     if (proof.answer == Answer::kProved) row["laws"] = DescribeLaws(proof.laws);
+    if (proof.answer == Answer::kProved) row["any_rank"] = proof.is_of_any_rank;
     if (!proof.types.empty()) row["with"] = proof.types;
     if (!proof.reason.empty()) row["reason"] = proof.reason;
     if (!proof.counterexample.empty()) row["counterexample"] = proof.counterexample;
@@ -82,6 +84,7 @@ void AddValues(RuleProof proof, RuleProof& all) {
   all.num_proved += proof.num_proved;
   all.num_types += proof.num_types;
   all.laws = std::max(all.laws, proof.laws);
+  all.is_of_any_rank = all.is_of_any_rank && proof.is_of_any_rank;
 }
 
 }  // namespace

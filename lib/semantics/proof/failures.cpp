@@ -154,6 +154,26 @@ void AddStrides(const OpCall& call, TermBuilder& terms, std::vector<const Term*>
   for (size_t i = 0; i < call.args[0].dims.size(); ++i) add(ops.IntegerAt(call.args[3], i));
 }
 
+// One place that may be out of range.
+void AddTakenPlace(const OpCall& call, TermBuilder& terms, std::vector<const Term*>& failures) {
+  IndexSpace& indices = terms.indices();
+  const Dims& dims = call.args[0].dims;
+  const auto axis = NormalizeAxis(TakeAttrs(call.attrs).axis().value_or(0), static_cast<int64_t>(dims.size()));
+  const auto at = static_cast<size_t>(*axis);
+  const PrimExpr* place = TakenPlace(call, at, terms);
+  if (!indices.IsWithin(place, dims[at], nullptr))
+    failures.push_back(Sizes({indices.Simplify(place), dims[at]}, "take", terms));
+}
+
+// Shapes that may not be broadcast to one.
+void AddBroadcasts(const Value& unranked, TermBuilder& terms, std::vector<const Term*>& failures) {
+  const std::vector<const Term*>& shapes = unranked.shapes;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    for (size_t j = i + 1; j < shapes.size(); ++j)
+      failures.push_back(terms.Make({.kind = TermKind::kTuple, .args = {shapes[i], shapes[j]}, .text = "broadcast"}));
+  }
+}
+
 // A value that the dtype does not hold.
 void AddConversion(const OpCall& call, const Value& from, const Term* to, TermBuilder& terms,
                    std::vector<const Term*>& failures) {
@@ -178,8 +198,19 @@ void FailureSet::AddAll(const FailureSet& part) {
   }
 }
 
+bool MayFailOnElements(const OpCall& call) {
+  if (!IsWholeNumber(call.dtype)) return false;
+  const size_t converted = call.op == op::kFullLike ? 1 : 0;
+  const bool converts = call.op == op::kAstype || call.op == op::kFullLike;
+  return IsPartial(call.op) || (converts && call.args[converted].dtype().is_floating());
+}
+
 std::vector<const Term*> FailuresOf(const OpCall& call, const Value& result, TermBuilder& terms) {
   std::vector<const Term*> failures;
+  if (result.kind == Value::Kind::kUnranked) {
+    AddBroadcasts(result, terms, failures);
+    return failures;
+  }
   if (IsPartial(call.op) && IsWholeNumber(call.dtype) && !IsAlwaysDefined(call, terms)) {
     OpEncoder ops(terms);
     const Term* a = ops.Operand(call.args[0], call.dims);
@@ -208,6 +239,7 @@ std::vector<const Term*> FailuresOf(const OpCall& call, const Value& result, Ter
       if (!indices.IsEqual(from, to)) failures.push_back(Sizes({from, to}, "reshape", terms));
       break;
     }
+    case op::kTake: AddTakenPlace(call, terms, failures); break;
     case op::kSliceScatter: AddScatter(call, terms, failures); break;
     case op::kStridedSlice:
     case op::kDynamicStridedSlice: AddStrides(call, terms, failures); break;

@@ -39,6 +39,9 @@ class FailureSet {
   std::set<Failure> known_;
 };
 
+// Returns whether the operator is not defined for all elements of its operands.
+bool MayFailOnElements(const OpCall& call);
+
 // What may fail in a call of an operator that OpEncoder knows, for this result.
 std::vector<const Term*> FailuresOf(const OpCall& call, const Value& result, TermBuilder& terms);
 

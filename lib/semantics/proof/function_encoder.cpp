@@ -148,9 +148,10 @@ Value FunctionEncoder::Leaf(const Term* base, const Type* type, Frame& frame) {
   }
   if (const auto* tensor = As<TensorType>(type)) {
     Dims dims;
-    if (!ReadDims(*tensor, frame, dims)) return {.kind = Value::Kind::kOther, .term = base};
+    if (tensor->dtype.is_void()) return {.kind = Value::Kind::kOther, .term = base};
     Term typed = *base;
     typed.dtype = tensor->dtype;
+    if (!ReadDims(*tensor, frame, dims)) return unranked_.Tensor(terms_.Make(std::move(typed)));
     return ops_.Tensor(terms_.Read(terms_.Make(std::move(typed)), ops_.Places(dims)), dims);
   }
   if (const auto* shape = As<ShapeType>(type); shape && shape->known) {
@@ -168,6 +169,7 @@ Value FunctionEncoder::Leaf(const Term* base, const Type* type, Frame& frame) {
 const Term* FunctionEncoder::Close(const Value& value) {
   switch (value.kind) {
     case Value::Kind::kTensor: return terms_.Lambda(value.dims, value.term);
+    case Value::Kind::kUnranked: return unranked_.Close(value);
     case Value::Kind::kShape: return terms_.Make({.kind = TermKind::kShape, .indices = value.dims, .text = "shape"});
     case Value::Kind::kTuple: {
       Term term{.kind = TermKind::kTuple, .text = "tuple"};
@@ -280,7 +282,8 @@ Value FunctionEncoder::EncodeMatchCast(const MatchCast& cast, Frame& frame) {
   Dims dims;
   if (value.is_tensor() && tensor && ReadDims(*tensor, frame, dims) && dims.size() == value.dims.size())
     return ops_.Tensor(terms_.At(value.term, value.dims, ops_.Places(dims)), dims);
-  if (value.kind == Value::Kind::kOther) return Leaf(value.term, cast.match_type, frame);
+  if (value.kind == Value::Kind::kOther || value.kind == Value::Kind::kUnranked)
+    return Leaf(closed, cast.match_type, frame);
   return value;
 }
 
@@ -436,11 +439,12 @@ Value FunctionEncoder::EncodeOpCall(const Call& call, const Op& op, Frame& frame
   if (text.empty()) {
     if (auto constant = EvaluateConstants(known)) return *std::move(constant);
     const auto* tensor = As<TensorType>(call.type);
-    if (tensor && ReadDims(*tensor, frame, known.dims)) known.dtype = tensor->dtype;
-    const bool has_tensor_result = !known.dtype.is_void();
+    const bool has_shape = tensor && ReadDims(*tensor, frame, known.dims);
+    if (tensor) known.dtype = tensor->dtype;
     // The dimensions of a dynamic slice are not in its type.
-    if (has_tensor_result || Is<TupleType>(call.type) || op.id == op::kDynamicStridedSlice) {
-      if (auto value = ops_.Encode(known)) {
+    const bool is_unranked = tensor && !has_shape && op.id != op::kDynamicStridedSlice;
+    if (tensor || Is<TupleType>(call.type)) {
+      if (auto value = is_unranked ? unranked_.Encode(known) : ops_.Encode(known)) {
         for (const Term* failure : FailuresOf(known, *value, terms_)) failures_.Add(failure);
         return *std::move(value);
       }
@@ -487,6 +491,7 @@ void FunctionEncoder::Check(const Type* type, const Value& value, Frame& frame) 
     const bool is_ranked = tensor->ndim == kUnknownDim || static_cast<size_t>(tensor->ndim) == value.dims.size();
     const bool has_dtype = tensor->dtype.is_void() || tensor->dtype == value.dtype();
     is_checked = value.is_tensor() && is_ranked && has_dtype && (!tensor->known || check(tensor->dims, value.dims));
+    is_checked |= value.kind == Value::Kind::kUnranked && has_dtype && !tensor->known && tensor->ndim == kUnknownDim;
   } else if (const auto* shape = As<ShapeType>(type)) {
     const bool is_ranked = shape->ndim == kUnknownDim || static_cast<size_t>(shape->ndim) == value.dims.size();
     is_checked = value.kind == Value::Kind::kShape && is_ranked && (!shape->known || check(shape->values, value.dims));

@@ -12,6 +12,7 @@
 #include "semantics/proof/failures.h"
 #include "semantics/proof/loop_prover.h"
 #include "semantics/proof/op_encoder.h"
+#include "semantics/proof/unranked_encoder.h"
 
 namespace iropt::proof {
 
@@ -76,6 +77,7 @@ class FunctionEncoder {
   TermBuilder& terms_;
   IndexSpace& indices_;
   OpEncoder ops_;
+  UnrankedEncoder unranked_{terms_};
   FunctionNames& names_;
   NetworkMode mode_;
   std::vector<const Term*> effects_;

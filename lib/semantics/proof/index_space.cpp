@@ -38,6 +38,11 @@ const PrimExpr* IndexSpace::Get(bool is_reduction, size_t dimension, const PrimE
   return var;
 }
 
+const PrimExpr* IndexSpace::NumPlaces() {
+  if (num_places_ == nullptr) num_places_ = IRContext::Current().NewSymVar("places", DataType::Int(64), true);
+  return num_places_;
+}
+
 const PrimExpr* IndexSpace::Simplify(const PrimExpr* expr) {
   if (expr->kind == NodeKind::kIntImm || Is<tir::Var>(expr)) return expr;
   const PrimExpr*& simple = simplified_[expr];

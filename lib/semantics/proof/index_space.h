@@ -36,6 +36,8 @@ class IndexSpace {
   // The index in this dimension of a tensor, or of a reduction: 0 if the dimension is 1.
   const PrimExpr* Index(size_t dimension, const PrimExpr* extent) { return Get(false, dimension, extent); }
   const PrimExpr* Reduction(size_t dimension, const PrimExpr* extent) { return Get(true, dimension, extent); }
+  // The number of places in tensors of unknown shape.
+  const PrimExpr* NumPlaces();
   // The place of a variable that Index or Reduction made, or null.
   const Place* PlaceOf(const PrimExpr* var) const { return places_.Find(var); }
 
@@ -110,6 +112,7 @@ class IndexSpace {
   LookupMap<const PrimExpr*, std::vector<const PrimExpr*>> vars_of_;
   LookupMap<const PrimExpr*, bool> proved_;
   std::vector<const PrimExpr*> dimensions_;
+  const PrimExpr* num_places_ = nullptr;
 };
 
 }  // namespace iropt::proof

@@ -51,6 +51,7 @@ std::optional<Value> OpEncoder::Encode(const OpCall& call) {
     case op::kPermuteDims: return PermuteDims(call);
     case op::kBroadcastTo: return BroadcastTo(call);
     case op::kConcat: return Concat(call);
+    case op::kTake: return Take(call);
     case op::kStridedSlice: return StridedSlice(call);
     case op::kSliceScatter: return SliceScatter(call);
     case op::kShapeToTensor: return ShapeToTensor(call);
@@ -108,7 +109,8 @@ Value OpEncoder::Simplified(const Value& tensor, const Dims& places, const Dims&
   return Tensor(At(tensor, simple), dims);
 }
 
-const Term* OpEncoder::Broadcast(const Value& operand, const Dims& dims) {
+const Term* OpEncoder::Operand(const Value& operand, const Dims& dims) {
+  if (operand.kind == Value::Kind::kScalar) return operand.term;
   if (!operand.is_tensor() || operand.dims.size() > dims.size()) return nullptr;
   const size_t skipped = dims.size() - operand.dims.size();
   Dims places;
@@ -118,10 +120,6 @@ const Term* OpEncoder::Broadcast(const Value& operand, const Dims& dims) {
     places.push_back(is_one ? indices_.Int(0) : indices_.Index(skipped + i, dims[skipped + i]));
   }
   return At(operand, places);
-}
-
-const Term* OpEncoder::Operand(const Value& operand, const Dims& dims) {
-  return operand.kind == Value::Kind::kScalar ? operand.term : Broadcast(operand, dims);
 }
 
 std::optional<Value> OpEncoder::Elementwise(const OpCall& call) {
@@ -203,7 +201,7 @@ std::optional<Value> OpEncoder::PermuteDims(const OpCall& call) {
 }
 
 std::optional<Value> OpEncoder::BroadcastTo(const OpCall& call) {
-  const Term* term = Broadcast(call.args[0], call.dims);
+  const Term* term = Operand(call.args[0], call.dims);
   if (term == nullptr) return std::nullopt;
   return Tensor(term, call.dims);
 }

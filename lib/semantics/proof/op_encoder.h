@@ -50,6 +50,7 @@ class OpEncoder {
   Result BroadcastTo(const OpCall& call);
   Result Concat(const OpCall& call);
   Result Split(const OpCall& call);
+  Result Take(const OpCall& call);
   Result StridedSlice(const OpCall& call);
   Result DynamicStridedSlice(const OpCall& call);
   Result SliceScatter(const OpCall& call);
@@ -68,8 +69,6 @@ class OpEncoder {
   Result Softmax(const OpCall& call);
   Result RowNorm(const OpCall& call);
 
-  // The element of an operand that is broadcast to these dimensions; null if it is not known whether it is.
-  const Term* Broadcast(const Value& operand, const Dims& dims);
   const Term* At(const Value& tensor, const Dims& places) { return terms_.At(tensor.term, tensor.dims, places); }
   // 0 <= index < extent.
   const PrimExpr* IsWithin(const PrimExpr* index, const PrimExpr* extent);
@@ -84,5 +83,8 @@ class OpEncoder {
   TermBuilder& terms_;
   IndexSpace& indices_;
 };
+
+// The place that R.take takes of an axis, as a function of the indices of its result; null if it is not known.
+const PrimExpr* TakenPlace(const OpCall& call, size_t axis, TermBuilder& terms);
 
 }  // namespace iropt::proof

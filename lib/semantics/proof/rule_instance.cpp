@@ -35,6 +35,11 @@ bool HasUnknownShape(const Type* type) {
   return tensor && !tensor->known;
 }
 
+bool HasUnknownRank(const Type* type) {
+  const auto* tensor = As<TensorType>(type);
+  return tensor && !tensor->known && tensor->ndim == kUnknownDim;
+}
+
 // One side of a rule, with other types of its variables.
 class SideBuilder {
  public:
@@ -167,10 +172,7 @@ std::vector<RuleTypes> TypesOf(const Function& rule) {
   const auto has = [&](bool (*holds)(const Type*)) {
     return std::ranges::any_of(rule.params, [&](const Var* param) { return holds(param->type); });
   };
-  const bool has_unknown_rank = std::ranges::any_of(rule.params, [](const Var* param) {
-    const auto* tensor = As<TensorType>(param->type);
-    return tensor && !tensor->known && tensor->ndim == kUnknownDim;
-  });
+  const bool has_unknown_rank = has(HasUnknownRank);
   const size_t num_dtypes = has(HasUnknownDType) ? std::size(kDTypes) : 1;
   const bool has_shapes = has(HasUnknownShape);
   std::vector<const PrimExpr*> dims;
@@ -205,6 +207,14 @@ std::vector<RuleTypes> TypesOf(const Function& rule) {
     }
   }
   return all;
+}
+
+RuleTypes WithoutRanks(const Function& rule, const RuleTypes& types) {
+  RuleTypes result = types;
+  for (uint32_t i = 0; i < rule.params.size(); ++i) {
+    if (HasUnknownRank(rule.params[i]->type)) result[i] = TensorType::Get(kUnknownDim, To<TensorType>(types[i])->dtype);
+  }
+  return result;
 }
 
 RuleConditions ConditionsOf(const Function& rule) {

@@ -17,6 +17,9 @@ using RuleTypes = std::vector<const Type*>;
 // Types that stand for those that the parameters may have.
 std::vector<RuleTypes> TypesOf(const Function& rule);
 
+// The same with unknown ranks of those variables whose rank the rule does not state.
+RuleTypes WithoutRanks(const Function& rule, const RuleTypes& types);
+
 // The conditions of a rule, and the sizes and integers that they are about.
 struct RuleConditions {
   std::vector<const PrimExpr*> conditions = {};

@@ -24,6 +24,42 @@ const PrimExpr* OpEncoder::IntegerAt(const Value& tensor, size_t place) {
   return element->kind == TermKind::kIndex ? element->indices[0] : nullptr;
 }
 
+const PrimExpr* TakenPlace(const OpCall& call, size_t axis, TermBuilder& terms) {
+  OpEncoder ops(terms);
+  const Value& places = call.args[1];
+  if (!places.is_tensor()) return ops.IntegerOf(places);
+  Dims own;
+  for (size_t i = 0; i < places.dims.size(); ++i) own.push_back(terms.indices().Index(axis + i, call.dims[axis + i]));
+  return ops.IntegerOf({.kind = Value::Kind::kScalar, .term = terms.At(places.term, places.dims, own)});
+}
+
+// Places that are known to be within the axis, or one place in the mode "fast", where one out of range is an error.
+std::optional<Value> OpEncoder::Take(const OpCall& call) {
+  const Value& x = call.args[0];
+  const TakeAttrs attrs(call.attrs);
+  if (!x.is_tensor() || x.dims.empty() || (!attrs.axis() && x.dims.size() != 1)) return std::nullopt;
+  const auto axis = NormalizeAxis(attrs.axis().value_or(0), static_cast<int64_t>(x.dims.size()));
+  if (!axis.ok()) return std::nullopt;
+  const auto at = static_cast<size_t>(*axis);
+  const Dims own = call.args[1].is_tensor() ? call.args[1].dims : Dims();
+  Dims dims(x.dims.begin(), x.dims.begin() + *axis);
+  dims.insert(dims.end(), own.begin(), own.end());
+  dims.insert(dims.end(), x.dims.begin() + *axis + 1, x.dims.end());
+  if (!SameDims(dims, call.dims)) return std::nullopt;
+  const PrimExpr* place = TakenPlace(call, at, terms_);
+  if (place == nullptr) return std::nullopt;
+  const bool is_taken = std::ranges::all_of(own, [](const PrimExpr* dim) {
+    const int64_t* number = arith::AsInt(dim);
+    return number && *number > 0;
+  });
+  const bool is_one_place = attrs.mode() == "fast" && is_taken && indices_.VarsOf(place).empty();
+  if (!is_one_place && !indices_.IsWithin(place, x.dims[at], nullptr)) return std::nullopt;
+  Dims places = Places(call.dims);
+  places.erase(places.begin() + *axis, places.begin() + *axis + static_cast<ptrdiff_t>(own.size()));
+  places.insert(places.begin() + *axis, place);
+  return Simplified(x, places, call.dims);
+}
+
 std::optional<Value> OpEncoder::StridedSlice(const OpCall& call) {
   const Value& x = call.args[0];
   if (!x.is_tensor() || call.args.size() < 4) return std::nullopt;

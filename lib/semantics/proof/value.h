@@ -10,7 +10,8 @@ namespace iropt::proof {
 
 struct Value {
   enum class Kind : uint8_t {
-    kTensor,  // an element by its indices
+    kTensor,    // an element by its indices
+    kUnranked,  // a tensor of unknown rank: the element at a place
     kTuple,
     kShape,   // dims
     kScalar,  // of the host: a term
@@ -20,6 +21,7 @@ struct Value {
   const Term* term = nullptr;
   Dims dims = {};
   std::vector<Value> fields = {};
+  std::vector<const Term*> shapes = {};  // of a kUnranked, by id: the tensors whose shapes are broadcast to its own
   std::shared_ptr<const NDArray> array = nullptr;  // of a tensor that is a constant
 
   bool is_tensor() const { return kind == Kind::kTensor; }
