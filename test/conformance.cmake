@@ -100,6 +100,7 @@ iropt_add_sampled_test(barriers barriers.py
 if(IROPT_HAVE_LLVM)
   iropt_add_sampled_test(reference_values reference_values.py
                          COMMON --ir-opt $<TARGET_FILE:ir-opt> --ir-run "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ir-run"
+                                --cpus haswell,x86-64
                          SAMPLE --functions 60 ALL --functions 5000 --seed 2)
 endif()
 

@@ -16,9 +16,10 @@ Substitutions:
   %onnx-nodes   prints the graph of an ONNX model, and checks it:  # RUN: %onnx-nodes %t.onnx | FileCheck %s
   %onnx-python  the interpreter that has the package onnx
 
-Features: crash-handler, sparse-files, compiled-loops, onnx (its files are read, and there is the Python package), and the names of some tools.
+Features: crash-handler, sparse-files, x86, compiled-loops, onnx (its files are read, and there is the Python package), and the names of some tools.
 """
 import os
+import platform
 import shutil
 import subprocess
 
@@ -91,4 +92,6 @@ if os.path.exists(os.path.join(config.bin_dir, "..", "lib", "libiropt_onnx.so"))
     if found.returncode == 0:
         config.available_features.add("onnx")
 # Tests of what ir-opt prints for other programs ask for these with REQUIRES.
+if platform.machine() == "x86_64":
+    config.available_features.add("x86")
 config.available_features.update(name for name in ("chromium", "dot", "fish", "git", "groff", "mandoc", "script", "zsh") if shutil.which(name))

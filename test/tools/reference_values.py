@@ -3,7 +3,7 @@
 are and after pipelines of loop passes, of which each function gets some at random.
 
     reference_values.py --ir-opt=BINARY --ir-run=BINARY [--functions=N] [--first=N] [--seed=N] [--pipelines=N] [--no-compile]
-                        [--keep=FOLDER]
+                        [--cpus=NAME,...] [--keep=FOLDER]
 
 A pipeline may refuse a function; a wrong value, a crash, an ill-formed result or an error of the run is a failure, of which the
 inputs are kept in the folder.
@@ -123,8 +123,10 @@ def run_case(options, folder, index):
         way, passes = ("pipelines", ["-O4", f"-passes={pipeline}"]) if pipeline else ("as written", [])
         check = [options.ir_opt, *passes, "-verify-each", paths["ir"], "-o", os.devnull]
         run = [options.ir_run, f"-inputs={paths['in.npz']}", f"-check={paths['out.npz']}", *tolerance, *passes, paths["ir"]]
-        loops = ["-loops=interpret"] + ["-loops=compile"] * options.compile
-        for name, command in [("verified", check)] * bool(pipeline) + [(flag[7:], [*run, flag]) for flag in loops]:
+        ways = [("verified", check)] * bool(pipeline) + [("interpret", [*run, "-loops=interpret"])]
+        if options.compile:
+            ways.append(("compile", [*run, "-loops=compile", *case.rng.choice(options.processors)]))
+        for name, command in ways:
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
             if pipeline and done.returncode in REFUSED:
                 outcomes.append(("refused", name, ""))
@@ -134,6 +136,20 @@ def run_case(options, folder, index):
             if failed:
                 break
     return outcomes
+
+
+PROBE = """@T.prim_func
+def main(A: T.Buffer((1,), "float32"), B: T.Buffer((1,), "float32")):
+    B[0] = A[0]
+"""
+
+
+def processors(options):
+    """The flags of ir-run for the host and those of the processors whose code it runs."""
+    flags = [[], *([f"-loop-cpu={name}"] for name in options.cpus.split(",") if name)]
+    probe = [options.ir_run, "-random-inputs", "-loops=compile", "-"]
+    return [flag for flag in flags
+            if not flag or subprocess.run([*probe, *flag], input=PROBE, capture_output=True, text=True, check=False).returncode == 0]
 
 
 def tried(options, folder, index):
@@ -148,6 +164,7 @@ def main():
     parser.add_argument("--ir-opt", required=True)
     parser.add_argument("--ir-run", required=True)
     parser.add_argument("--functions", type=int, default=100)
+    parser.add_argument("--cpus", default="", help="processors for which some functions are compiled, if the host runs that")
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pipelines", type=int, default=2)
@@ -155,6 +172,7 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--keep", help="a folder for the functions and their inputs; by default a temporary one")
     options = parser.parse_args()
+    options.processors = processors(options) if options.compile else []
     counts, failed = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(options.threads) as pool:
         indices = range(options.first, options.first + options.functions)

@@ -29,6 +29,7 @@ struct ProgramOptions {
   LoopMode loops = LoopMode::Interpret;
   std::string cache_dir;     // of the object cache for compiled PrimFuncs; empty: none
   int64_t loop_threads = 0;  // of parallel loops of compiled PrimFuncs; 0: as many as the process may use
+  std::string loop_cpu;      // for which PrimFuncs are compiled, as in clang -mcpu; empty: that of the host
   // A folder with a tuning database, whose schedules come before those of the rules. For compiled loops at levels that
   // schedule them.
   std::optional<std::string> database;

@@ -16,6 +16,7 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/xxhash.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
 #include <atomic>
@@ -38,6 +39,32 @@ struct SilentHandler final : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo&) override { return true; }
 };
 
+Result<std::unique_ptr<llvm::TargetMachine>> MakeMachine(llvm::orc::JITTargetMachineBuilder builder) {
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = builder.createTargetMachine();
+  if (!machine) return LlvmError("cannot compile for this host", machine.takeError());
+  return std::move(*machine);
+}
+
+// Makes the builder of the host one of another processor, of which the host has all instructions.
+Status SetProcessor(llvm::orc::JITTargetMachineBuilder& builder, const std::string& cpu) {
+  // LLVM takes an unknown name for that of the least processor.
+  IROPT_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeMachine(builder));
+  if (!machine->getMCSubtargetInfo()->isCPUStringValid(cpu))
+    return Error{ErrorCode::Usage,
+                 fmt::format("unknown processor '{}': expected a name of LLVM's, as of clang -mcpu", cpu)};
+  builder.setCPU(cpu);
+  builder.setFeatures("");
+  IROPT_ASSIGN_OR_RETURN(machine, MakeMachine(builder));
+  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  for (const llvm::SubtargetFeatureKV& feature : machine->getMCSubtargetInfo()->getEnabledProcessorFeatures()) {
+    const auto found = host.find(feature.Key);
+    if (found != host.end() && !found->second)
+      return Error{ErrorCode::Usage, fmt::format("code for the processor '{}' cannot run: the host lacks '{}'", cpu,
+                                                 found->first().str())};
+  }
+  return {};
+}
+
 class Target {
  public:
   static Result<Target> Find(const std::string& cpu) {
@@ -48,10 +75,7 @@ class Target {
     });
     llvm::Expected<llvm::orc::JITTargetMachineBuilder> builder = llvm::orc::JITTargetMachineBuilder::detectHost();
     if (!builder) return LlvmError("cannot compile for this host", builder.takeError());
-    if (!cpu.empty()) {
-      builder->setCPU(cpu);
-      builder->setFeatures("");
-    }
+    if (!cpu.empty()) IROPT_RETURN_IF_ERROR(SetProcessor(*builder, cpu));
     builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
     builder->setRelocationModel(llvm::Reloc::PIC_);
     builder->getOptions().AllowFPOpFusion = llvm::FPOpFusion::Standard;
@@ -68,12 +92,7 @@ class Target {
     return target;
   }
 
-  Result<std::unique_ptr<llvm::TargetMachine>> MakeMachine() const {
-    llvm::orc::JITTargetMachineBuilder builder = builder_;
-    llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = builder.createTargetMachine();
-    if (!machine) return LlvmError("cannot compile for this host", machine.takeError());
-    return std::move(*machine);
-  }
+  Result<std::unique_ptr<llvm::TargetMachine>> MakeMachine() const { return codegen::MakeMachine(builder_); }
   const llvm::orc::JITTargetMachineBuilder& builder() const { return builder_; }
   const llvm::DataLayout& layout() const { return layout_; }
   const CpuFeatures& cpu() const { return cpu_; }

@@ -93,7 +93,9 @@ class ProgramRun {
       : compiler_(compiler),
         options_(options),
         progress_(progress),
-        library_({.cache_dir = options.cache_dir, .threads = static_cast<int>(options.loop_threads)}),
+        library_({.cache_dir = options.cache_dir,
+                  .cpu = options.loop_cpu,
+                  .threads = static_cast<int>(options.loop_threads)}),
         stdout_(STDOUT_FILENO) {}
 
   // Runs the program after the passes of the setup.
