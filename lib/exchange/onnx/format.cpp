@@ -21,6 +21,7 @@
 #include "exchange/onnx/import/import.h"
 #include "exchange/onnx/import/select_part.h"
 #include "exchange/onnx/import/sort_nodes.h"
+#include "exchange/onnx/import/unused_outputs.h"
 #include "exchange/onnx/node_places.h"
 #include "iropt/support/version.h"
 
@@ -96,6 +97,7 @@ class OnnxFormat final : public Format {
     if (request.nodes != nullptr) *request.nodes = CountNodes(model->graph);
     if (request.sizes != nullptr && !BindSizes(*model, *request.sizes, diagnostics)) return Failure{ErrorCode::Parse};
     if (!SelectPart(*model, PartOf(request.format_options), diagnostics)) return Failure{ErrorCode::Parse};
+    RemoveUnusedOutputs(*model);
     SortNodes(*model);
     if (request.sources != nullptr) IROPT_RETURN_IF_ERROR(PlaceNodes(*model, request.name, *request.sources));
     TensorReader tensors(request.owner, request.folder);

@@ -124,6 +124,7 @@ std::string_view OpExport::Transpose(std::string_view x, std::vector<int64_t> ax
 }
 
 std::string_view OpExport::Squeeze(std::string_view x, std::vector<int64_t> axes) {
+  if (axes.empty()) return x;  // for runtimes, an empty list is all of them
   if (version() >= 13) return Add("Squeeze", {x, Ints(axes)});
   return Add("Squeeze", {x}, {IntsAttribute("axes", std::move(axes))});
 }

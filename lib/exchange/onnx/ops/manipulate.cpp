@@ -169,10 +169,9 @@ Value ImportTranspose(OpImport& op) {
 
 Value ImportSqueeze(OpImport& op) {
   const auto axes = op.AttrOrInput("axes", 1);
-  const bool all = !op.Has(1) && !op.FindAttr("axes");
   if (!axes || op.TypeOf(0) == nullptr || op.Rank(0) < 0) return {};
-  if (all) return op.Call(op::kSqueeze, {op.In(0)});
-  if (axes->empty()) return op.In(0);
+  // Runtimes take an empty list for all, as if it were left out.
+  if (axes->empty()) return op.Call(op::kSqueeze, {op.In(0)});
   return op.Call(op::kSqueeze, {op.In(0)}, op.Attrs<SqueezeAttrs>(op::kSqueeze, {.axis = *axes}));
 }
 

@@ -112,6 +112,8 @@ Value ImportCumSum(OpImport& op) {
 Value ImportTopK(OpImport& op) {
   const auto k = op.Has(1) ? op.Numbers(1) : std::vector<int64_t>{op.Int("k")};
   if (!k || k->size() != 1) return {};
+  // Relax sorts. Runtimes have an order of their own, which a file that is written again keeps.
+  if (op.Int("sorted", 1) == 0 && op.importer().context().count_nodes) return {};
   return op.Call(op::kTopk, {op.In(0)},
                  op.Attrs<TopKAttrs>(op::kTopk, {.k = (*k)[0],
                                                  .axis = op.Int("axis", -1),

@@ -11,7 +11,9 @@
 #include "iropt/eval/tir/prim_func.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/op/ops/call_packed.h"
 #include "iropt/op/ops/dropout.h"
+#include "iropt/runtime/packed_func.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt {
@@ -122,6 +124,61 @@ std::optional<HostValue> ConstantEvaluator::EvalCallTir(const Call& call, const 
   Result<HostValue> result = iropt::EvalCallTir(call, *func, args, tir_vars, limits, &module_);
   total_work_ += steps * kWorkOfStep;
   return result ? Accept(*std::move(result), call.type) : Decline(call, result.error());
+}
+
+namespace {
+
+// For functions that are called alone.
+class LonePackedContext final : public PackedContext {
+ public:
+  explicit LonePackedContext(size_t max_bytes) : max_bytes_(max_bytes) {}
+  Result<HostValue> Invoke(const HostValue& /*callee*/, std::span<const HostValue> /*args*/) override {
+    return Error{ErrorCode::SemanticCheck, "calls of functions are not folded"};
+  }
+  void Print(std::string_view /*line*/) override {}
+  Result<std::shared_ptr<Storage>> Allocate(uint64_t bytes) override {
+    if (bytes > max_bytes_) return Error{ErrorCode::Budget, "its value is too big"};
+    return Storage::Make(bytes, Storage::Tracking::kOff);
+  }
+
+ private:
+  size_t max_bytes_;
+};
+
+bool IsTensorOfNumbers(const Type* type) {
+  const auto* tensor = As<TensorType>(type);
+  return tensor && !tensor->dtype.is_void();
+}
+
+bool IsInFunction(const Expr* arg) { return Is<GlobalVar>(arg) || Is<Function>(arg) || Is<ExternFunc>(arg); }
+
+}  // namespace
+
+bool ConstantEvaluator::MayFoldPacked(const Call& call) {
+  const auto* callee = IsOp(call.op, op::kCallPurePacked) ? As<ExternFunc>(call.args[0]) : nullptr;
+  if (callee == nullptr || !callee->global_symbol.starts_with("onnx.") || callee->global_symbol.ends_with("Linear"))
+    return false;
+  const auto* tuple = As<TupleType>(call.type);
+  const bool has_tensors = tuple ? std::ranges::all_of(tuple->fields, IsTensorOfNumbers) : IsTensorOfNumbers(call.type);
+  return has_tensors && std::ranges::none_of(call.args.span().subspan(1), IsInFunction);
+}
+
+std::optional<HostValue> ConstantEvaluator::EvalPacked(const Call& call, std::span<const HostValue> args) {
+  const std::string_view name = To<ExternFunc>(call.args[0])->global_symbol;
+  const PackedFunc* function = DeclineBigFile(call, args) ? nullptr : BuiltinPackedFuncs().Find(name);
+  if (function == nullptr) return std::nullopt;
+  // What a function takes is known afterwards, so it may not have much to do.
+  constexpr size_t kMostBytes = size_t{1} << 20;
+  const EvalLimits limits = Limits(args, 1);
+  size_t bytes = 0;
+  for (const HostValue& arg : args) bytes += BytesOf(arg);
+  if (bytes > kMostBytes || limits.max_work == 0) return std::nullopt;
+  LonePackedContext context(limits.max_bytes);
+  PackedCall packed(name, args, context);
+  Result<HostValue> result = (*function)(packed);
+  if (!result) return Decline(call, result.error());
+  total_work_ += bytes + BytesOf(*result);
+  return BytesOf(*result) <= limits.max_bytes ? Accept(*std::move(result), call.type) : std::nullopt;
 }
 
 // The type may say less than the value, but symbolic dimensions mean that the program checks them at run time.

@@ -30,6 +30,11 @@ class ConstantEvaluator {
   std::optional<HostValue> EvalCallTir(const Call& call, const Expr* callee, std::span<const HostValue> args,
                                        std::span<const int64_t> tir_vars);
 
+  // Returns whether a call of a packed function may be folded: it is one of ONNX's operators on tensors, which run
+  // without effects, and does not make floats of integers, which runtimes look for. Its operands follow the name.
+  static bool MayFoldPacked(const Call& call);
+  std::optional<HostValue> EvalPacked(const Call& call, std::span<const HostValue> args);
+
   // The calls that were not folded because of a limit.
   struct Declined {
     size_t count = 0;

@@ -371,8 +371,13 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
       if (*value) CountFolded(call, *op, **value);
       return rewritten;
     }
-    if (in_dataflow_ && evaluator_.MayFold(*op->info)) {
-      if (const auto args = KnownAll(call.args)) *value = evaluator_.EvalOperator(call, *op->info, *args);
+    const bool is_packed = in_dataflow_ && ConstantEvaluator::MayFoldPacked(call);
+    if (is_packed || (in_dataflow_ && evaluator_.MayFold(*op->info))) {
+      const auto args =
+          KnownAll(is_packed ? List<const Expr*>(call.args.begin() + 1, call.args.size() - 1) : call.args);
+      if (args) {
+        *value = is_packed ? evaluator_.EvalPacked(call, *args) : evaluator_.EvalOperator(call, *op->info, *args);
+      }
       if (*value && !AllowRewrite("folded-call", call)) value->reset();
       if (*value) {
         CountFolded(call, *op, **value);
