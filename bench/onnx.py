@@ -84,17 +84,19 @@ def resnet50(path):
 
 # A process of its own measures: what a process has when it starts another counts for that, too.
 MEASURE = """
-import os, subprocess, sys, time
+import os, signal, subprocess, sys, time
 start = time.monotonic()
-process = subprocess.Popen(sys.argv[1:])
+process = subprocess.Popen(sys.argv[2:])
+signal.signal(signal.SIGALRM, lambda *_: process.kill())
+signal.alarm(int(sys.argv[1]))
 _, status, usage = os.wait4(process.pid, 0)
 print(time.monotonic() - start, usage.ru_maxrss / 1024, os.waitstatus_to_exitcode(status))
 """
 
 
-def run(command, env=None):
-    """The wall time in seconds, the largest memory in MB and the exit code."""
-    done = subprocess.run([sys.executable, "-c", MEASURE, *command], env=env, capture_output=True, text=True, check=True)
+def run(command, env=None, limit=600):
+    """The wall time in seconds, the largest memory in MB and the exit code, which is -9 after `limit` seconds."""
+    done = subprocess.run([sys.executable, "-c", MEASURE, str(limit), *command], env=env, capture_output=True, text=True, check=True)
     seconds, megabytes, code = done.stdout.split()[-3:]
     if code != "0":
         print(f"  {os.path.basename(command[0])}: exit code {code}: {done.stderr.strip()[:200]}", file=sys.stderr)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares what ir-opt -O3 makes of ONNX models with onnxsim's npm package and onnxruntime's level basic.
 
-    onnx_peers.py [--ir-opt build/bin/ir-opt] [--node-modules DIR] [--repeat 3] [--only NAME,...] [FILE.onnx...]
+    onnx_peers.py [--ir-opt build/bin/ir-opt] [--node-modules DIR] [--repeat 3] [--limit 120] [--only NAME,...] [FILE.onnx...]
 
 The models are made here: networks with convolutions, batch norms, transposes, padding, attention, shapes that are computed,
 constants and quantization, with random weights. Each tool runs in a process of its own; printed are the nodes, the best
-wall time and the largest memory. DIR is a folder node_modules with onnxruntime-node and onnxsim; a tool that is not there
+wall time and the largest memory. A run that takes more than the limit, in seconds, is ended, and not repeated. DIR is a folder node_modules with onnxruntime-node and onnxsim; a tool that is not there
 is left out. Fails if ir-opt leaves more nodes than the model had, than onnxsim or than onnxruntime. Needs Python's onnx
 (python3-onnx); runs again with /usr/bin/python3 if this Python lacks it."""
 import argparse
@@ -201,9 +201,12 @@ def compare(name, path, args, folder):
     """Prints a row, and returns whether no tool leaves fewer nodes than ir-opt."""
     counts, row = {}, f"{name:12} {big.nodes_in(path):5}"
     for tool, command, out, env in tools(args, path, folder):
-        runs = [big.run(command, env) for _ in range(args.repeat)]
-        if any(code != 0 for _, _, code in runs):
-            row += f" | {'failed':>26}"
+        runs = []
+        while len(runs) < args.repeat and all(code == 0 for _, _, code in runs):
+            runs.append(big.run(command, env, args.limit))
+        if runs[-1][2] != 0:
+            reason = f"more than {args.limit} s" if runs[-1][0] >= args.limit else "failed"
+            row += f" | {reason:>26}"
             continue
         counts[tool] = big.nodes_in(out)
         seconds, memory = min(run[0] for run in runs), max(run[1] for run in runs)
@@ -218,6 +221,7 @@ def main():
     parser.add_argument("--ir-opt", default=os.path.join(HERE, "..", "build", "bin", "ir-opt"))
     parser.add_argument("--node-modules", help="a folder with the packages onnxruntime-node and onnxsim")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--limit", type=int, default=120, help="the seconds that a run may take")
     parser.add_argument("--only", default="", help="names of models, between commas")
     args = parser.parse_args()
     only = args.only.split(",") if args.only else list(MODELS)
