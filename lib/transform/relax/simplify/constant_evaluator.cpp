@@ -150,13 +150,20 @@ bool IsTensorOfNumbers(const Type* type) {
   return tensor && !tensor->dtype.is_void();
 }
 
+// Returns whether a call stays because runtimes look for it, or compute another value than the standard says: integers
+// that become floats, steps back to the greatest integer, and casts to integers of few bits.
+bool IsKeptForRuntimes(std::string_view name) {
+  constexpr std::string_view kOps[] = {"onnx.Cast", "onnx.CastLike", "onnx.Slice"};
+  return name.ends_with("Linear") || std::ranges::find(kOps, name) != std::end(kOps);
+}
+
 bool IsInFunction(const Expr* arg) { return Is<GlobalVar>(arg) || Is<Function>(arg) || Is<ExternFunc>(arg); }
 
 }  // namespace
 
 bool ConstantEvaluator::MayFoldPacked(const Call& call) {
   const auto* callee = IsOp(call.op, op::kCallPurePacked) ? As<ExternFunc>(call.args[0]) : nullptr;
-  if (callee == nullptr || !callee->global_symbol.starts_with("onnx.") || callee->global_symbol.ends_with("Linear"))
+  if (callee == nullptr || !callee->global_symbol.starts_with("onnx.") || IsKeptForRuntimes(callee->global_symbol))
     return false;
   const auto* tuple = As<TupleType>(call.type);
   const bool has_tensors = tuple ? std::ranges::all_of(tuple->fields, IsTensorOfNumbers) : IsTensorOfNumbers(call.type);
