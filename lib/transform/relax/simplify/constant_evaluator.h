@@ -31,7 +31,7 @@ class ConstantEvaluator {
                                        std::span<const int64_t> tir_vars);
 
   // Returns whether a call of a packed function may be folded: it is one of ONNX's operators on tensors, which run
-  // without effects, and does not make floats of integers, which runtimes look for. Its operands follow the name.
+  // without effects, and does not stay for runtimes. The operands of EvalPacked are those after the name.
   static bool MayFoldPacked(const Call& call);
   std::optional<HostValue> EvalPacked(const Call& call, std::span<const HostValue> args);
 
