@@ -37,6 +37,7 @@ class PrimContext final : public PackedContext {
     if (bytes > PhysicalMemory()) return Error{ErrorCode::Budget, "not enough memory"};
     return Storage::Make(bytes, run_.prim_funcs->tracking());
   }
+  size_t max_bytes() const override { return PhysicalMemory(); }
 
  private:
   const RunOptions& run_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/execution/call_entry.h"
@@ -58,6 +59,17 @@ std::string StructureOf(const HostValue& value) {
 
 // Saturates.
 uint64_t SumOf(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
+// What a tensor may take: sizes that are inputs can make any size of small inputs, and take the time of many runs.
+size_t MostBytesFor(const std::vector<HostValue>& inputs) {
+  constexpr size_t kLeast = size_t{1} << 30;
+  constexpr size_t kMostTimes = 256;
+  size_t bytes = 0;
+  for (const HostValue& input : inputs) {
+    ForEachTensor(input, [&](const Tensor& tensor) { bytes += tensor->num_bytes(); });
+  }
+  return std::max(kLeast, bytes > SIZE_MAX / kMostTimes ? SIZE_MAX : bytes * kMostTimes);
+}
 
 }  // namespace
 
@@ -161,7 +173,7 @@ Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface
   std::vector<HostValue> values;
   for (size_t i = 0; i < entry.inputs().size(); ++i)
     values.push_back(ConvertFor(entry.inputs()[i], value_of(interface.sources()[i])));
-  const EvalLimits limits{.max_bytes = PhysicalMemory() / kShareOfMemory,
+  const EvalLimits limits{.max_bytes = std::min(PhysicalMemory() / kShareOfMemory, MostBytesFor(inputs)),
                           .work = &work_,
                           .max_total_work = std::min(max_work_, SumOf(work_, settings_.max_work)),
                           .on_work = on_work_ ? &on_work_ : nullptr};
@@ -195,6 +207,16 @@ Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface
   return HostValue(std::move(outputs));
 }
 
+// A run that needs more memory than there is fails as one that is over the budget.
+template <class F>
+static Result<HostValue> CallInMemory(F&& call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::Budget, "there is not enough memory"};
+  }
+}
+
 RunOutcome FunctionRunner::Run(const Module& module, const CallInterface& interface,
                                const std::vector<HostValue>& inputs, const RunSettings& settings) {
   DiagnosticBuffer buffer;
@@ -206,7 +228,7 @@ RunOutcome FunctionRunner::Run(const Module& module, const CallInterface& interf
   meter.WatchBranches(settings.branches);
   meter.WatchInputs(inputs);
   const uint64_t before = work_;
-  Result<HostValue> result = Call(module, interface, inputs, diagnostics, meter, outcome);
+  Result<HostValue> result = CallInMemory([&] { return Call(module, interface, inputs, diagnostics, meter, outcome); });
   outcome.work = work_ - before;
   outcome.runs_loops = meter.runs_loops();
   total_work_ += outcome.work;

@@ -24,6 +24,8 @@ class PackedContext {
   virtual void Print(std::string_view line) = 0;
   // Allocates zeroed memory for tensors. Fails if it exceeds the memory limit of the run.
   virtual Result<std::shared_ptr<Storage>> Allocate(uint64_t bytes) = 0;
+  // The most bytes that a tensor may have, for functions that run others.
+  virtual size_t max_bytes() const = 0;
 };
 
 // One call of a packed function.

@@ -23,6 +23,7 @@ class RelaxInterpreter final : public PackedContext {
   Result<HostValue> Invoke(const HostValue& callee, std::span<const HostValue> args) override;
   void Print(std::string_view line) override;
   Result<std::shared_ptr<Storage>> Allocate(uint64_t bytes) override;
+  size_t max_bytes() const override { return options_.limits.max_bytes; }
 
   // Reports an error at an expression, unless it was reported already.
   Failure Report(const Expr& at, Error error);

@@ -16,6 +16,7 @@ class TestContext : public PackedContext {
   Result<std::shared_ptr<Storage>> Allocate(uint64_t bytes) override {
     return Storage::Make(bytes, Storage::Tracking::kOn);
   }
+  size_t max_bytes() const override { return SIZE_MAX; }
   std::string printed;
 };
 

@@ -67,7 +67,8 @@ Result<std::optional<HostValue>> RunAsImported(OnnxCall& call) {
   if (body == nullptr) return FirstError(call, buffer);
   if (HasOpaqueCall(*body)) return std::optional<HostValue>();
   const iropt::Function* function = importer.builder().MakeFunction({}, body);
-  Result<HostValue> value = RunFunction(context.module, *function, {}, diagnostics);
+  const RunOptions options{.limits = {.max_bytes = call.context().max_bytes()}};
+  Result<HostValue> value = RunFunction(context.module, *function, {}, diagnostics, options);
   if (!value.ok()) return value.error().reported() ? FirstError(call, buffer) : value.TakeError();
   return std::optional<HostValue>(*std::move(value));
 }

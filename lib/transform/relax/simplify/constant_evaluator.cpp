@@ -140,6 +140,7 @@ class LonePackedContext final : public PackedContext {
     if (bytes > max_bytes_) return Error{ErrorCode::Budget, "its value is too big"};
     return Storage::Make(bytes, Storage::Tracking::kOff);
   }
+  size_t max_bytes() const override { return max_bytes_; }
 
  private:
   size_t max_bytes_;
