@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "exchange/onnx/export/op_rows.h"
-#include "iropt/op/ops/gather.h"
 #include "iropt/op/ops/grad.h"
 #include "iropt/op/ops/loss.h"
+#include "iropt/op/ops/slice.h"
 
 namespace iropt::onnx {
 
