@@ -4,8 +4,8 @@
     run_transformers.py [--ir-run build/bin/ir-run] [--node-modules DIR] [--threads 1,2] [--repeat 20] [--rounds 3] [--level 3]
                         [--models A,B] [--small] [--kernels] [--cpu]
 
-Makes the models of transformers.py, with random weights, and quantized ones: BERT with dynamic ranges (-precision=int8-dynamic), and
-MobileNetV2 (mobilenet.py) in floats, by QuantizeStatic (mobilenet_qdq), and of QLinear operators (mobilenet_bytes). Runs `ir-run -O3 -loops=compile` and, with DIR, the folder of the
+Makes the models of transformers.py, with random weights, and quantized ones: BERT with dynamic ranges (-precision=int8-dynamic), a
+decoder with weights of 4 bits (-precision=int4-weights), and MobileNetV2 (mobilenet.py) in floats, by QuantizeStatic (mobilenet_qdq), and of QLinear operators (mobilenet_bytes). Runs `ir-run -O3 -loops=compile` and, with DIR, the folder of the
 package onnxruntime-node, that at its level `all`, by turns, and compares their results. Printed are the least times of a call
 in milliseconds, and what passes and compilation take without a cache. With --kernels, the times of kernels in the fastest call,
 in one thread, and what share they reach of the most that a loop of multiply-adds does and a copy. --small is quick.
@@ -110,6 +110,7 @@ def quantize(path, ir_opt):
 # integer changes all that follows.
 QUANTIZED = {
     "bert_int8": ((*TRANSFORMERS["bert"],), lambda path, ir_opt: run([ir_opt, "-precision=int8-dynamic", path, "-o", path]), 0.3),
+    "llama_step_int4": ((*TRANSFORMERS["llama_step"],), lambda path, ir_opt: run([ir_opt, "-precision=int4-weights", path, "-o", path]), 1e-3),
     "mobilenet_qdq": ((lambda path, **sizes: mobilenet(path, Floats, **sizes), *NET, {}), quantize, 0.1),
     "mobilenet_bytes": ((lambda path, **sizes: mobilenet(path, Bytes, **sizes), *NET, {}), None, 0),
 }
