@@ -206,6 +206,12 @@ Name ReorderTile(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops,
     reduction.back() = parts[0];
     tile.steps = {parts[1]};
   }
+  Names word;
+  if (tiled.word > 1) {
+    const Names parts = sch.Split({reduction.back(), {std::nullopt, tiled.word}});
+    reduction.back() = parts[0];
+    word = {parts[1]};
+  }
   if (tiled.chunk > 0) {
     const Names parts = sch.Split({reduction.back(), {std::nullopt, tiled.chunk / steps}});
     reduction.back() = parts[0];
@@ -215,10 +221,12 @@ Name ReorderTile(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops,
   } else {
     order.insert(order.end(), reduction.begin(), reduction.end());
   }
+  order.insert(order.end(), word.begin(), word.end());
   order.insert(order.end(), tile.rows.begin(), tile.rows.end());
   order.insert(order.end(), {tile.vectors, tile.lanes});
   order.insert(order.end(), tile.steps.begin(), tile.steps.end());
   sch.Reorder({order});
+  for (const Name& loop : word) sch.Unroll({loop});
   return reduction[0];
 }
 

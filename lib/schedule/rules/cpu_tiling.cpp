@@ -222,6 +222,46 @@ int64_t ChooseBlocks(const TiledBlock& tiled) {
   return blocks;
 }
 
+// Finds the least divisor of an axis among the indices of vectors.
+class DivisorFinder : public tir::StmtExprVisitor {
+ public:
+  explicit DivisorFinder(const tir::Var* axis) : axis_(axis) {}
+  int64_t divisor = 0;
+  using tir::StmtExprVisitor::VisitExpr;
+
+ protected:
+  void VisitFloorDiv(const tir::FloorDiv* quotient) override {
+    const int64_t* by = arith::AsInt(quotient->b);
+    if (quotient->a == axis_ && by && *by > 1 && (divisor == 0 || *by < divisor)) divisor = *by;
+    StmtExprVisitor::VisitFloorDiv(quotient);
+  }
+
+ private:
+  const tir::Var* axis_;
+};
+
+// The steps of the reduction that read the same vectors of weights, as codes of few bits in words, if tiles are so
+// small that these may be unrolled: shifts are by constants then.
+int64_t ChooseWord(const TiledBlock& tiled, const tir::Block& block) {
+  constexpr int64_t kMostUnrolled = 128;
+  const size_t last = tiled.reduction.back();
+  const auto length = tiled.extents[last];
+  if (!tiled.dots.empty() || tiled.chunk > 0 || !length || tiled.tile.rest > 0) return 1;
+  LoadCollector found;
+  found.VisitStmt(block.body);
+  int64_t word = 0;
+  for (const tir::BufferLoad* load : found.loads) {
+    const bool is_weight = std::ranges::any_of(
+        tiled.operands, [&](const Operand& operand) { return operand.buffer == load->buffer && operand.is_weight; });
+    if (!is_weight) continue;
+    DivisorFinder divisor(block.iter_vars[last]->var);
+    for (const PrimExpr* index : load->indices) divisor.VisitExpr(index);
+    if (divisor.divisor > 0) word = word == 0 ? divisor.divisor : std::min(word, divisor.divisor);
+  }
+  const bool fits = word > 1 && *length % word == 0 && word * tiled.tile.rows * tiled.tile.vectors <= kMostUnrolled;
+  return fits ? word : 1;
+}
+
 // Returns whether the expression has a value in lanes after the end of the axis, where weights are zero: parts that
 // depend on the axis neither divide, shift nor call a function, and convert no float to an integer.
 bool HasValueBehindEnd(const PrimExpr* expr, const tir::Var* axis) {
@@ -336,9 +376,11 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
     }
     tiled.dots = FindDots(block, tiled, func, facts);
     tiled.turns_loops = facts.choice.turns_loops && !tiled.is_padded;
-    if (tiled.turns_loops || facts.choice.has_no_parts) return tiled;
-    tiled.chunk = ChooseChunk(tiled, block.writes[0]->buffer->dtype.bytes());
-    tiled.blocks = ChooseBlocks(tiled);
+    if (!tiled.turns_loops && !facts.choice.has_no_parts) {
+      tiled.chunk = ChooseChunk(tiled, block.writes[0]->buffer->dtype.bytes());
+      tiled.blocks = ChooseBlocks(tiled);
+    }
+    tiled.word = ChooseWord(tiled, block);
     return tiled;
   }
   std::optional<Tile> tile = TileWithRest(tiled, extent, full_lanes, facts, std::nullopt);

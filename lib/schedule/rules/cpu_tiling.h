@@ -36,6 +36,8 @@ struct TiledBlock {
   bool is_padded = false;
   // The tensor intrinsic that adds four products of bytes to each lane, or nothing.
   std::string dots;
+  // The steps of the last axis of the reduction whose weights are in one word: they are unrolled.
+  int64_t word = 1;
   bool turns_loops = false;  // weights are in the inner one of the loops over tiles, others in the outer one
 
   size_t vector_loop() const { return spatial.back(); }
