@@ -84,12 +84,14 @@ def spec(item):
 
 
 def list_function(name, entry, rows):
-    """The definition of the function that lists the rows. Each is made by a function of its own, which compiles faster."""
+    """The definition of the function that lists the rows. Each is made by a function of its own, which compiles faster, and which a
+    table keeps from becoming a part of one large function."""
     single = name.removesuffix("s")
-    functions = "\n".join(f"[[gnu::noinline]] {entry} {single}{i}() {{\n  return {row};\n}}\n" for i, row in enumerate(rows))
-    added = "".join(f"  rows.push_back({single}{i}());\n" for i in range(len(rows)))
-    return (f"namespace {{\n\n{functions}\n}}  // namespace\n\nstd::vector<{entry}> {name}() {{\n  std::vector<{entry}> rows;\n"
-            f"  rows.reserve({len(rows)});\n{added}  return rows;\n}}\n")
+    functions = "\n".join(f"{entry} {single}{i}() {{\n  return {row};\n}}\n" for i, row in enumerate(rows))
+    made = "".join(f"    &{single}{i},\n" for i in range(len(rows)))
+    return (f"namespace {{\n\n{functions}\n}}  // namespace\n\nstd::vector<{entry}> {name}() {{\n"
+            f"  static constexpr {entry} (*kRows[])() = {{\n{made}  }};\n  std::vector<{entry}> rows;\n"
+            f"  rows.reserve(std::size(kRows));\n  for (const auto make : kRows) rows.push_back(make());\n  return rows;\n}}\n")
 
 
 def headers(rows):

@@ -71,6 +71,11 @@ assert.equal(await reason(own.evaluate(slow, {timeout: 500})), 'timeout');
 const controller = new AbortController();
 setTimeout(() => controller.abort(), 500);
 assert.equal(await reason(own.evaluate(slow, {signal: controller.signal})), 'cancelled');
+// While a worker starts.
+const early = new AbortController();
+const ended = reason(own.evaluate(slow, {signal: early.signal}));
+setTimeout(() => early.abort(), 1);
+assert.equal(await ended, 'cancelled');
 assert.equal((await own.optimize(text, {level: 1})).ok, true);
 const large = '@R.function\ndef main(x: R.Tensor((10000, 10000), "float32")):\n    return R.add(x, x)\n';
 const limited = await own.evaluate(large, {maxMemory: 100 << 20});
@@ -78,6 +83,18 @@ assert.equal(limited.ok, false);
 assert.equal(limited.exitCode, 7);
 assert.match(limited.diagnostics[0].message, /memory/);
 own.close();
+
+// Runs leave nothing behind, whatever their end is.
+const again = await load();
+const first = await again.optimize(model, {level: 3});
+for (const other of [text.replace('return z', 'return w'), `${'('.repeat(100000)}`, large])
+  await again.evaluate(other, {maxMemory: 2 ** 31});
+for (const options of [{}, {maxMemory: 2 ** 30}, {}]) {
+  const repeated = await again.optimize(model, {level: 3, ...options});
+  assert.deepEqual(repeated.output, first.output);
+  assert.deepEqual(repeated.diagnostics, first.diagnostics);
+}
+again.close();
 console.log('functions');
 process.exit(0);
 """

@@ -76,11 +76,12 @@ async function work({module, folder}) {
   const library = (file) => import(pathToFileURL(path.join(folder, 'lib', file)).href);
   const {MemoryStream} = await library('memory_files.js');
   const {NodeFiles} = await library('node_files.js');
-  const {runTool} = await library('tool.js');
+  const {Tool} = await library('tool.js');
+  const tool = new Tool(module);
   parentPort.on('message', ({name, args, env, stdin}) => {
     const output = [];
     const stream = (fd) => new MemoryStream((part) => output.push([fd, Buffer.from(part).toString('base64')]), Buffer.from(stdin, 'base64'));
-    const code = runTool({module, name, args, files: new NodeFiles(), streams: [0, 1, 2].map(stream), env});
+    const code = tool.run({name, args, files: new NodeFiles(), streams: [0, 1, 2].map(stream), env});
     parentPort.postMessage({code, output});
   });
 }

@@ -48,8 +48,7 @@ std::optional<Value> UnrankedEncoder::Encode(const OpCall& call) {
   // Other operators take tensors of one shape.
   if (result.shapes.empty() || (!is_binary && !is_other && !creates && num_tensors != 1)) return std::nullopt;
   std::ranges::sort(result.shapes, {}, &Term::id);
-  const auto repeated = std::ranges::unique(result.shapes);
-  result.shapes.erase(repeated.begin(), repeated.end());
+  result.shapes.erase(std::unique(result.shapes.begin(), result.shapes.end()), result.shapes.end());
   if (creates) {
     if (call.args[0].kind != Value::Kind::kUnranked) return std::nullopt;
     if (call.op == op::kFullLike)

@@ -77,10 +77,27 @@ export class IrOpt {
     return result;
   }
 
+  // Starts the worker, which begins to load while the module does. `warmUp`: it makes itself ready for fast runs.
+  async start(warmUp) {
+    const module = this.platform.module();
+    const worker = this.platform.startWorker();
+    try {
+      const ready = new Promise((resolve, reject) => {
+        worker.onResult = resolve;
+        worker.onCrash = () => reject(new RunEnded('crashed'));
+      });
+      worker.send({module: await module, warmUp});
+      await ready;
+    } catch (error) {
+      worker.end();
+      throw error;
+    }
+    this.worker = worker;
+  }
+
   async #runNow(tool, args, {files = {}, stdin, env, timeout, maxMemory, signal}) {
+    if (!signal?.aborted && this.worker === undefined) await this.start(false);
     if (signal?.aborted) throw new RunEnded('cancelled');
-    const module = await this.platform.module();
-    this.worker ??= await this.platform.startWorker(module);
     const {worker} = this;
     return new Promise((resolve, reject) => {
       let timer;
@@ -196,8 +213,9 @@ export function makeApi(platform) {
   const instance = () => (shared ??= new IrOpt(platform, {}));
   return {
     load: async (options = {}) => {
-      await platform.module();
-      return new IrOpt(platform, options);
+      const tool = new IrOpt(platform, options);
+      await tool.start(true);
+      return tool;
     },
     run: (tool, args, options) => instance().run(tool, args, options),
     optimize: (input, options) => instance().optimize(input, options),

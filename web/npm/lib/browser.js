@@ -12,9 +12,8 @@ async function compile() {
 
 const platform = {
   module: () => (compiled ??= compile()),
-  startWorker: async (module) => {
+  startWorker: () => {
     const thread = new Worker(new URL('./browser_worker.js', import.meta.url), {type: 'module'});
-    thread.postMessage({module});
     const worker = {send: (message) => thread.postMessage(message), end: () => thread.terminate()};
     thread.onmessage = ({data}) => worker.onResult(data);
     thread.onerror = () => worker.onCrash?.();

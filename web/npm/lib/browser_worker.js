@@ -1,11 +1,4 @@
-import {buffersOf, work} from './work.js';
+import {makeWorker} from './work.js';
 
-let module;
-onmessage = ({data}) => {
-  if (data.module) {
-    module = data.module;
-    return;
-  }
-  const answer = work(module, data);
-  postMessage(answer, buffersOf(answer));
-};
+const receive = makeWorker((answer, buffers) => postMessage(answer, buffers));
+onmessage = ({data}) => receive(data);

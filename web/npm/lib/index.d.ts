@@ -151,7 +151,10 @@ export class IrOpt {
   close(): void;
 }
 
-/** Loads the module and returns an object with the options as its defaults. */
+/**
+ * Loads the module, starts a worker and makes it ready for fast runs, and returns an object with the options as its defaults. The
+ * other functions load what they need in their first call, which takes longer.
+ */
 export function load(options?: RunOptions): Promise<IrOpt>;
 
 /** The same functions with one worker that all callers share. */

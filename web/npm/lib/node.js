@@ -10,9 +10,8 @@ const STACK_MEGABYTES = 64;
 let compiled;
 const platform = {
   module: () => (compiled ??= fs.readFile(new URL('../ir-opt.wasm', import.meta.url)).then((bytes) => WebAssembly.compile(bytes))),
-  startWorker: async (module) => {
+  startWorker: () => {
     const thread = new Worker(new URL('./node_worker.js', import.meta.url), {
-      workerData: module,
       resourceLimits: {stackSizeMb: STACK_MEGABYTES},
     });
     thread.unref();

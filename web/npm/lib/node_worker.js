@@ -1,8 +1,5 @@
-import {parentPort, workerData} from 'node:worker_threads';
+import {parentPort} from 'node:worker_threads';
 
-import {buffersOf, work} from './work.js';
+import {makeWorker} from './work.js';
 
-parentPort.on('message', (message) => {
-  const answer = work(workerData, message);
-  parentPort.postMessage(answer, buffersOf(answer));
-});
+parentPort.on('message', makeWorker((answer, buffers) => parentPort.postMessage(answer, buffers)));

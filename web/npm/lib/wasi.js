@@ -25,13 +25,22 @@ export function failure(code) {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-// args: the command line with the program's name; env: an object; files: a file system; streams: the files of the standard
-// input, output and error output. The program starts in env.PWD.
-export function makeWasi({memory, args, env, files, streams}) {
-  const table = [
-    ...streams.map((file) => ({file, position: 0n})),
-    {file: files.open('/', {directory: true}), position: 0n, path: '/'},
-  ];
+// Returns the functions, and `begin`, which says what the next run has. args: the command line with the program's name; env: an
+// object; files: a file system; streams: the files of the standard input, output and error output. The program starts in env.PWD.
+export function makeWasi(memory) {
+  let args = [];
+  let environment = [];
+  let files;
+  let table = [];
+  const begin = (run) => {
+    args = run.args;
+    environment = Object.entries(run.env).map(([name, value]) => `${name}=${value}`);
+    files = run.files;
+    table = [
+      ...run.streams.map((file) => ({file, position: 0n})),
+      {file: files.open('/', {directory: true}), position: 0n, path: '/'},
+    ];
+  };
   let view = new DataView(memory.buffer);
   let bytes = new Uint8Array(memory.buffer);
   // Growing the memory detaches its buffer.
@@ -77,7 +86,6 @@ export function makeWasi({memory, args, env, files, streams}) {
     put32(count, strings.length);
     put32(size, strings.reduce((sum, string) => sum + encoder.encode(string).length + 1, 0));
   };
-  const environment = Object.entries(env).map(([name, value]) => `${name}=${value}`);
 
   // Calls `transfer` with each of the buffers until one is not filled. A file has a position, a stream has not.
   const transferAll = (fd, vectors, count, result, transfer, from) => {
@@ -242,5 +250,5 @@ export function makeWasi({memory, args, env, files, streams}) {
       }
     };
   }
-  return imports;
+  return {imports, begin};
 }

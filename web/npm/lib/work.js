@@ -1,7 +1,6 @@
-// What a worker does with a message: runs the tool on files in memory, and answers with what it wrote. buffersOf(answer) are those
-// that the worker can hand over instead of copying them.
+// What workers do: they run the tool on files in memory, and answer with what it wrote.
 import {MemoryFiles, MemoryStream} from './memory_files.js';
-import {runTool} from './tool.js';
+import {Tool} from './tool.js';
 
 const FOLDER = '/work';
 
@@ -15,7 +14,7 @@ function join(parts) {
   return bytes;
 }
 
-export function work(module, {tool, args, files: given, stdin, env, maxMemory}) {
+function work(tool, {tool: name, args, files: given, stdin, env, maxMemory}) {
   const files = new MemoryFiles();
   files.mkdir('/tmp');
   files.mkdir(FOLDER);
@@ -32,7 +31,7 @@ export function work(module, {tool, args, files: given, stdin, env, maxMemory}) 
     new MemoryStream((part) => err.push(part)),
   ];
   const inputBytes = given.reduce((sum, [, bytes]) => sum + bytes.length, 0);
-  const exitCode = runTool({module, name: tool, args, files, streams, env: {...env, PWD: FOLDER}, maxMemory, inputBytes});
+  const exitCode = tool.run({name, args, files, streams, env: {...env, PWD: FOLDER}, maxMemory, inputBytes});
   const written = [];
   for (const path of files.paths()) {
     if (!path.startsWith(`${FOLDER}/`)) continue;
@@ -47,6 +46,39 @@ export function work(module, {tool, args, files: given, stdin, env, maxMemory}) 
   return {exitCode, stdout: join(out), stderr: join(err), files: written};
 }
 
-export function buffersOf({stdout, stderr, files}) {
-  return [stdout, stderr, ...files.map(([, bytes]) => bytes)].map((bytes) => bytes.buffer);
+// A model and flags whose runs use most of what other runs use: engines compile a function when it is called for the first time.
+const SMALL_MODEL = `@R.function
+def main(x: R.Tensor((1, 3, 8, 8), "float32")):
+    with R.dataflow():
+        w = R.const([[[[1.0]], [[2.0]], [[3.0]]]], "float32")
+        y = R.nn.relu(R.nn.conv2d(x, w))
+        z = R.reshape(R.add(y, R.multiply(R.const(2.0, "float32"), R.const(3.0, "float32"))), R.shape([1, 64]))
+        R.output(z)
+    return z
+`;
+const SMALL_RUNS = [
+  {from: 'small.ir', to: 'small.onnx'},
+  {from: 'small.onnx', to: 'smaller.onnx'},
+];
+
+function warmUp(tool) {
+  let files = [['small.ir', new TextEncoder().encode(SMALL_MODEL)]];
+  for (const {from, to} of SMALL_RUNS)
+    files = work(tool, {tool: 'ir-opt', args: ['-O3', '-diagnostics=json', from, '-o', to], files, env: {}}).files;
+}
+
+// What a worker does with messages. The first one has the module; it is answered when the worker is ready. post(answer, buffers)
+// answers, and hands over the buffers.
+export function makeWorker(post) {
+  let tool;
+  return (message) => {
+    if (message.module) {
+      tool = new Tool(message.module);
+      if (message.warmUp) warmUp(tool);
+      post({}, []);
+      return;
+    }
+    const answer = work(tool, message);
+    post(answer, [answer.stdout, answer.stderr, ...answer.files.map(([, bytes]) => bytes)].map((bytes) => bytes.buffer));
+  };
 }
