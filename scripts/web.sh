@@ -48,6 +48,7 @@ cmake --preset wasm >/dev/null
 cmake --build --preset wasm
 python3 -B web/pack.py
 if [ $tests = yes ]; then
-  npm install --silent --no-audit --no-fund --prefix "$build/tools" typescript@5
+  # And the oldest version of Node that the package supports.
+  npm install --silent --no-audit --no-fund --prefix "$build/tools" typescript@5 node@18
   python3 -B web/test/run.py
 fi

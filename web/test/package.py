@@ -134,6 +134,18 @@ def expect_failures(folder):
     print("messages of what is missing")
 
 
+def try_oldest(folder, model):
+    """The oldest version of Node that the package supports, if it is installed."""
+    node = os.path.join(BUILD, "tools", "node_modules", "node", "bin", "node")
+    if not os.path.exists(node):
+        return
+    command = os.path.join("node_modules", "ir-opt", "bin", "ir-opt.js")
+    run([node, command, "-O3", model, "-o", "oldest.onnx"], folder)
+    if run([node, "functions.js", model], folder).strip() != "functions":
+        raise SystemExit(f"package: failed: the functions in {node}")
+    print(f"Node {run([node, '--version'], folder).strip()}")
+
+
 def compare(folder, native):
     for source, flags, output in COMPARED:
         path = os.path.join(ROOT, source)
@@ -173,6 +185,7 @@ def main():
         with open(os.path.join(folder, "functions.js"), "w", encoding="utf-8") as file:
             file.write(FUNCTIONS)
         print(run(["node", "functions.js", model], folder).strip())
+        try_oldest(folder, model)
         with open(os.path.join(folder, "program.ts"), "w", encoding="utf-8") as file:
             file.write(PROGRAM)
         compiler = os.path.join(BUILD, "tools", "node_modules", ".bin", "tsc")

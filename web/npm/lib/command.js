@@ -4,6 +4,8 @@ import fs from 'node:fs';
 import v8 from 'node:v8';
 import {Worker, isMainThread, parentPort, workerData} from 'node:worker_threads';
 
+import './node_globals.js';
+
 const STACK_MEGABYTES = 256;
 // Functions are checked and compiled when they are called: a command calls few of them. V8 optimizes one when it has run so many bytes of
 // it, 1.8 million without the flag; in a command, optimizing the large functions that run once takes longer than all the rest.
