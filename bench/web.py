@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Measures the WebAssembly build in headless Chromium, next to the native ir-opt, and to onnxsim's npm package.
 
-    web.py [--ir-opt build/bin/ir-opt] [--models FOLDER] [--only NAME,...] [--node-modules DIR] [--repeat 5] [--check]
+    web.py [--ir-opt build/bin/ir-opt] [--models FOLDER] [--only NAME,...] [--node-modules DIR] [--repeat 5] [--check] [--node]
 
 The models are those of onnx_peers.py and, with --models, a folder of models as TVMScript (squeezenet.ir, resnet50.ir), these with
 random weights; onnxsim gets the first ones. Each is read, optimized by -O3 and written in a page that has loaded the module: the first time, when the engine has
 compiled little of the code, and the best of the following times. The native time is the best one of a process. onnxsim runs in Node
-with its module loaded as well, the best of the same number of times. With --check, the exit code is 1 if squeezenet takes more than
+with its module loaded as well, the best of the same number of times. With --node, Node runs both packages instead, each model in a
+process of its own: from the start of a process to the result, the first call after the module is loaded, and the best of the following
+ones. With --check, the exit code is 1 if squeezenet takes more than
 0.3 s, a model more than 4 times the native time, onnxsim leaves fewer nodes, or takes more than 0.1 s and less than ten times as long. Needs what
 scripts/web.sh builds, Chromium, and Python's onnx (python3-onnx)."""
 import argparse
@@ -32,6 +34,7 @@ sys.path.insert(0, os.path.join(ROOT, "test", "tools"))
 from browser import Browser  # noqa: E402
 
 SITE = os.path.join(ROOT, "build-wasm", "site")
+PACKAGE = os.path.join(ROOT, "build-wasm", "npm", "package")
 MOST_SECONDS = {"squeezenet": 0.3}
 MOST_OF_NATIVE = 4
 LEAST_OF_ONNXSIM = 10
@@ -84,6 +87,27 @@ for (const file of files) {
   }
 }
 fs.writeFileSync(path.join(out, 'seconds.json'), JSON.stringify(results));
+process.exit(0);
+"""
+
+
+# A process that writes the milliseconds of its calls, the first one first; `now` is that since its start.
+NODE_TIMES = """
+import fs from 'node:fs';
+const [name, package_, file, repeat, out] = process.argv.slice(2);
+const bytes = fs.readFileSync(file);
+const {load, simplify} = await import(package_);
+const tool = name === 'ir-opt' ? await load() : undefined;
+const run = () => tool ? tool.optimize(bytes, {level: 3}) : simplify(bytes);
+const times = [];
+let now;
+for (let i = 0; i <= repeat; ++i) {
+  const begin = performance.now();
+  await run();
+  times.push(performance.now() - begin);
+  now ??= performance.now();
+}
+fs.writeFileSync(out, JSON.stringify({now, times}));
 process.exit(0);
 """
 
@@ -151,6 +175,43 @@ def onnxsim(node_modules, paths, repeat, folder):
         return json.load(file)
 
 
+def in_node(command, repeat, folder):
+    """The milliseconds from the start to the first result, of the first call, and the least of the later ones."""
+    out = os.path.join(folder, "times.json")
+    subprocess.run([*command, str(repeat), out], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(out, encoding="utf-8") as file:
+        found = json.load(file)
+    return found["now"], found["times"][0], min(found["times"][1:])
+
+
+def command_ms(path, repeat, folder):
+    """The least milliseconds of the command, from the start of its process to the end."""
+    times = []
+    for _ in range(repeat):
+        begin = time.monotonic()
+        subprocess.run(["node", os.path.join(PACKAGE, "bin", "ir-opt.js"), "-O3", path, "-o", os.path.join(folder, "out.onnx")], check=True,
+                       capture_output=True)
+        times.append((time.monotonic() - begin) * 1000)
+    return min(times)
+
+
+def compare_in_node(args, paths, folder):
+    script = os.path.join(folder, "times.mjs")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(NODE_TIMES)
+    packages = {"ir-opt": os.path.join(PACKAGE, "lib", "node.js")}
+    if args.node_modules:
+        packages["onnxsim"] = os.path.join(os.path.abspath(args.node_modules), "onnxsim", "index.mjs")
+    print("| model | command | " + " | ".join(f"{name}: start to result | first call | later calls" for name in packages) + " |")
+    print("| --- " * (2 + 3 * len(packages)) + "|")
+    for name, path in paths.items():
+        cells = [f"{command_ms(path, args.repeat, folder):.0f} ms"]
+        for package, module in packages.items():
+            runs = [in_node(["node", script, package, module, path], args.repeat, folder) for _ in range(3)]
+            cells += [f"{min(column):.0f} ms" if i < 2 else f"{min(column):.1f} ms" for i, column in enumerate(zip(*runs))]
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
 def report(name, times, native, theirs, nodes):
     """Prints a row, and returns what does not hold."""
     first, best = times[0], min(times[1:])
@@ -180,6 +241,7 @@ def main():
     parser.add_argument("--node-modules", metavar="DIR", help="a folder with the package onnxsim")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--node", action="store_true", help="measure the packages in Node")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         site = shutil.copytree(SITE, os.path.join(folder, "site"))
@@ -187,6 +249,9 @@ def main():
         os.mkdir(at)
         names = make_models(args, at)
         paths = {name: os.path.join(at, f"{name}.onnx") for name in names}
+        if args.node:
+            compare_in_node(args, paths, folder)
+            return 0
         times = in_browser(site, names, args.repeat)
         theirs = {}
         if args.node_modules:
