@@ -22,8 +22,8 @@ HEAD = "from tvm.script import ir as I\nfrom tvm.script import tir as T\n\n@I.ir
 
 
 class Kernel:
-    """A tree of statements: ("for", variable, extent), ("if", condition), ("barrier",), or an access: ("read" or "write", index,
-    lanes, stride)."""
+    """A tree of statements: ("for", variable, extent), ("if", condition), ("barrier",), ("arrive" or "wait", mbarrier), or an access:
+    ("read" or "write", index, lanes, stride)."""
 
     def __init__(self, seed):
         rng = self.rng = random.Random(seed)
@@ -36,6 +36,11 @@ class Kernel:
         if self.is_symbolic:
             self.extents[rng.choice(["bx", "tx", "bx"])] = rng.choice(["n", "(n + 3) // 4", "n * 2"])
         self.body = self.statements(["bx", *(name for name in ("ty", "tx") if name in self.extents)], 0)
+        self.mbarriers = 0 if self.is_symbolic or self.is_global or rng.random() < 0.3 else rng.choice([1, 1, 2, 3])
+        if self.mbarriers and rng.random() < 0.7:
+            self.body = self.exchanges()
+        for number in range(self.mbarriers):
+            self.add_mbarrier(number)
 
     # ---- Random parts
 
@@ -103,6 +108,26 @@ class Kernel:
     def accesses(self, variables):
         return [(self.access(variables), []) for _ in range(self.rng.randint(1, 2))]
 
+    def exchanges(self):
+        """Accesses of elements of a thread or of its opposite, whose order decides whether they race."""
+        thread = self.fused([name for name in ("ty", "tx") if name in self.extents])
+        last = product(int(self.extents[name]) for name in ("ty", "tx") if name in self.extents) - 1
+        result = []
+        for _ in range(self.rng.randint(2, 5)):
+            index = self.rng.choice([f"({thread})", f"{last} - ({thread})"]) + self.rng.choice(["", "", f" + {last + 1}"])
+            result.append(((self.rng.choice(["read", "write"]), index, 1, 1), []))
+            if self.rng.random() < 0.1:
+                result.append((("barrier",), []))
+        return result
+
+    def add_mbarrier(self, number):
+        """An arrival and a wait of all threads, without a barrier that is inside of a statement in between."""
+        first = last = self.rng.randint(0, len(self.body))
+        while last < len(self.body) and not has_barrier(self.body[last][1]) and self.rng.random() < 0.4:
+            last += 1
+        self.body.insert(last, (("wait", number), []))
+        self.body.insert(first, (("arrive", number), []))
+
     # ---- Text
 
     def write(self, name):
@@ -115,6 +140,11 @@ class Kernel:
         lines += ['    S = T.allocate([100000], "int32", "shared")', '    S_1 = T.Buffer((100000,), "int32", data=S, scope="shared")',
                   '    L = T.allocate([8], "int32", "local")', '    L_1 = T.Buffer((8,), "int32", data=L, scope="local")']
         buffer = "D" if self.is_global else "S_1"
+        if self.mbarriers:
+            count = product(int(self.extents[name]) for name in ("ty", "tx") if name in self.extents)
+            sync = '    T.tvm_storage_sync("shared")'
+            lines += [f"    T.create_barriers({self.mbarriers})", sync, "    if tx == 0" + (" and ty == 1:" if "ty" in self.extents else ":")]
+            lines += [f"        T.ptx_init_barrier_thread_count({number}, {count})" for number in range(self.mbarriers)] + [sync]
 
         def add(statements, indent):
             for head, body in statements:
@@ -124,6 +154,8 @@ class Kernel:
                     lines.append(f"{indent}if {head[1]}:")
                 elif head[0] == "barrier":
                     lines.append(f'{indent}T.tvm_storage_sync("shared")')
+                elif head[0] in ("arrive", "wait"):
+                    lines.append(f"{indent}T.ptx_{head[0]}_barrier({head[1]})")
                 else:
                     kind, index, lanes, stride = head
                     element = f"{buffer}[{index}]" if lanes == 1 else f"{buffer}[T.Ramp({index}, {stride}, {lanes})]"
@@ -141,11 +173,13 @@ class Kernel:
         return any(self.has_race_with(n) for n in (SIZES if self.is_symbolic else [0]))
 
     def has_race_with(self, n):
-        """By phase and element, the actors that read and write."""
+        """By phase and element, and how many arrivals and waits came before, the actors that read and write."""
         code = compile_statements(self.body)
         names = [name for name in ("bx", "ty", "tx") if name in self.extents]
         extents = [eval(self.extents[name], {"n": n}) for name in names]
-        seen = collections.defaultdict(lambda: [set(), set()])
+        events = [head for head, _ in self.body if head[0] in ("arrive", "wait")]
+        order = [(events.index(("arrive", number)), events.index(("wait", number))) for number in range(self.mbarriers)]
+        seen = collections.defaultdict(lambda: collections.defaultdict(lambda: [set(), set()]))
         for number in range(product(extents)):
             values = dict(FUNCTIONS, n=n)
             rest = number
@@ -153,12 +187,22 @@ class Kernel:
                 values[name] = rest % extent
                 rest //= extent
             block, thread = values["bx"], number
-            for phase, element, is_write in accesses_of(code, values):
+            for phase, part, element, is_write in accesses_of(code, values):
                 key, actor = ((element,), block) if self.is_global else ((block, phase, element), thread)
-                seen[key][is_write].add(actor)
+                seen[key][part][is_write].add(actor)
                 if self.is_global:
-                    seen[(block, phase, element)][is_write].add(thread)
-        return any(len(writes) > 1 or (writes and reads - writes) for reads, writes in seen.values())
+                    seen[(block, phase, element)][part][is_write].add(thread)
+        return any(meet(parts[a], parts[b]) for parts in seen.values() for a in parts for b in parts
+                   if a <= b and not any(a <= arrival and b > wait for arrival, wait in order))
+
+
+def meet(a, b):
+    """Whether an actor changes what another one reads or changes."""
+    return any(len(some | other) > 1 for some, other in ((a[1], b[1]), (a[0], b[1]), (a[1], b[0])) if some and other)
+
+
+def has_barrier(statements):
+    return any(head[0] == "barrier" or has_barrier(body) for head, body in statements)
 
 
 class Diverges(Exception):
@@ -188,15 +232,17 @@ def compile_statements(statements):
 
 
 def accesses_of(code, values):
-    """The accesses of a thread: the number of barriers before, the element, and whether it is changed."""
-    phase = 0
+    """The accesses of a thread: the number of barriers before, and of arrivals and waits, the element, and whether it is changed."""
+    phase, part = 0, 0
 
     def run(statements):
-        nonlocal phase
+        nonlocal phase, part
         for head, expression, body in statements:
             value = eval(expression, values) if expression else None
             if head[0] == "barrier":
                 phase += 1
+            elif head[0] in ("arrive", "wait"):
+                part += 1
             elif head[0] == "for":
                 for values[head[1]] in range(value):
                     yield from run(body)
@@ -205,7 +251,7 @@ def accesses_of(code, values):
                     yield from run(body)
             else:
                 for lane in range(head[2]):
-                    yield phase, value + lane * head[3], head[0] == "write"
+                    yield phase, part, value + lane * head[3], head[0] == "write"
 
     yield from run(code)
 
