@@ -75,9 +75,10 @@ function(iropt_link_wasi program)
   target_link_options(${program} PRIVATE -nostdlib LINKER:--gc-sections LINKER:--strip-all LINKER:--import-memory
                       LINKER:--export-memory LINKER:--export=__global_base LINKER:--export=__data_end
                       LINKER:--export=__stack_pointer LINKER:--initial-memory=50331648 LINKER:--max-memory=4294967296 LINKER:-z,stack-size=16777216)
+  # CLI11 reads numbers as long double, for which the C library has a part of its own.
   target_link_libraries(${program} PRIVATE "/usr/lib/wasm32-wasi/crt1.o" "-L/usr/lib/wasm32-wasi"
                         "-L${iropt_llvm}/lib/wasm32-wasi" c++ c++abi wasi-emulated-signal wasi-emulated-getpid
-                        wasi-emulated-process-clocks c
+                        wasi-emulated-process-clocks c-printscan-long-double c
                         "${iropt_llvm}/lib/clang/22/lib/wasi/libclang_rt.builtins-wasm32.a")
 endfunction()
 

@@ -173,6 +173,8 @@ def main():
         printed = run(["npx", "--no-install", "ir-run", "-random-inputs", "-print", "small.onnx"], folder)
         if not printed.strip():
             raise SystemExit("package: failed: ir-run prints nothing")
+        run(["npx", "--no-install", "ir-run", "-random-inputs", "-output=out.npz", "small.onnx"], folder)
+        run(["npx", "--no-install", "ir-run", "-random-inputs", "-check=out.npz", "-rtol=1e-3", "-atol=0.5", "small.onnx"], folder)
         print("commands")
         for name in ("README.md", "LICENSE", "lib/index.d.ts"):
             if not os.path.exists(os.path.join(folder, "node_modules", "ir-opt", name)):
