@@ -225,3 +225,31 @@ def built():
 the decorator of a macro has keywords only, not True
 <root>.body[1]["k"]
 def f[n]() a @ b""".splitlines()
+
+
+def test_analysis_of_ill_formed_code_answers_as_in_the_version(tmp_path):
+    program = """
+import tvm
+from tvm import relax
+from tvm.script import ir as I, relax as R
+
+x = relax.Var("x", R.Tensor((2,), "float32"))
+func = relax.Function([], relax.SeqExpr([], x), R.Tensor((2,), "float32"))
+mod = tvm.IRModule({"main": func})
+print(relax.analysis.check_well_formed(mod))
+try:
+    print(relax.analysis.well_formed(mod))
+except Exception as error:
+    print(str(error).split(":")[0])
+"""
+    assert output(tmp_path, program, "--tvm-version", "0.18") == "False\nFalse\n"
+    assert output(tmp_path, program, "--tvm-version", "0.27") == "False\nerror\n"
+
+
+def test_types_that_have_nothing_in_common_are_of_any_type(tmp_path):
+    program = """
+from tvm import relax
+from tvm.script import relax as R
+print(relax.analysis.type_lca(R.Prim("int8"), R.Prim("uint8")) == R.Any())
+"""
+    assert output(tmp_path, program, "--tvm-version", "0.27") == "True\n"

@@ -9,10 +9,12 @@ from .expr import (Call, DataflowVar, DynTensorType, Expr, FuncStructInfo, Funct
                    ShapeStructInfo, TensorStructInfo, TupleStructInfo, Var, VarBinding)
 
 
-def well_formed(obj, check_struct_info=True):
-    """Returns whether a module or a function is well-formed; prints why it is not."""
-    del check_struct_info
+def well_formed(obj, check_struct_info=True, check_ty=True):
+    """Returns whether a module or a function is well-formed; prints why it is not. In newer versions that is an error."""
+    del check_struct_info, check_ty
     text = _why_ill_formed(obj)
+    if text and _newer.version() >= (0, 25):
+        raise native.Error(text)
     if text:
         print(text, file=sys.stderr)
     return not text
@@ -32,11 +34,9 @@ def _why_ill_formed(obj):
 
 
 def check_well_formed(obj, check_ty=True):
-    """Raises an error that says why a module or a function is not well-formed."""
+    """Returns whether a module or a function is well-formed."""
     del check_ty
-    text = _why_ill_formed(obj)
-    if text:
-        raise native.Error(text)
+    return not _why_ill_formed(obj)
 
 
 def post_order_visit(expr, fvisit):

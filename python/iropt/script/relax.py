@@ -76,6 +76,9 @@ def Object():
     return _relax.ObjectStructInfo()
 
 
+Any = Object
+
+
 for _name, _value in list(globals().items()):
     if _name in ("Tensor", "Shape", "Prim", "Tuple", "Callable", "Object"):
         _value._script_name_ = f"R.{_name}"
