@@ -8,6 +8,7 @@ NAMES = {
         "Type": "StructInfo", "AnyType": "ObjectStructInfo", "ObjectType": "ObjectStructInfo", "ShapeType": "ShapeStructInfo",
         "TensorType": "TensorStructInfo", "TupleType": "TupleStructInfo", "FuncType": "FuncStructInfo",
         "PrimType": "PrimStructInfo", "DTensorType": "DTensorStructInfo", "prim_value": "PrimValue",
+        "_update_type": "_update_struct_info",
     },
     "relax.analysis": {
         "type_base_check": "struct_info_base_check",

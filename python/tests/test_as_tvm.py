@@ -253,3 +253,17 @@ from tvm.script import relax as R
 print(relax.analysis.type_lca(R.Prim("int8"), R.Prim("uint8")) == R.Any())
 """
     assert output(tmp_path, program, "--tvm-version", "0.27") == "True\n"
+
+
+def test_types_of_scalars_are_of_one_class(tmp_path):
+    program = """
+import tvm
+from tvm import relax, tirx
+from tvm.script import relax as R
+n = relax.Var("n", ty=tvm.ir.PrimType("int64"))
+print(isinstance(n.ty, tvm.ir.PrimType), isinstance(relax.Var("x", R.Any()).ty, tvm.ir.PrimType))
+print(tvm.ir.PrimType("int64") == n.ty, tvm.ir.PrimType("int32") == n.ty, n.ty.dtype)
+print(relax.analysis.type_base_check(relax.AnyType(), tvm.ir.PrimType("int32")).name, relax.analysis.type_lca(n.ty, tvm.ir.PrimType("int64")) == n.ty)
+print(type(tvm.ir.Var("v", n.ty)) is tirx.Var)
+"""
+    assert output(tmp_path, program, "--tvm-version", "0.27") == "True False\nTrue False int64\nPASS True\nTrue\n"

@@ -482,7 +482,14 @@ class PointerType:
     __repr__ = __str__ = script
 
 
-class PrimType:
+class _OfBothLevels(type):
+    """The class of types of scalars, which are those of Relax, too, as in newer versions."""
+
+    def __instancecheck__(cls, instance):
+        return type(instance) in (cls, CLASSES["PrimType"])
+
+
+class PrimType(metaclass=_OfBothLevels):
     """The type of a scalar variable."""
 
     def __init__(self, dtype):
@@ -493,7 +500,7 @@ class PrimType:
         return make("PrimType", dtype=self.dtype)
 
     def __eq__(self, other):
-        return isinstance(other, PrimType) and self.dtype == other.dtype
+        return isinstance(other, PrimType) and self.dtype == str(other.dtype)
 
     def __hash__(self):
         return hash(self.dtype)

@@ -27,11 +27,9 @@ class _BothLevels(type):
 
 def _scalar_dtype(type_):
     """The dtype of a type of scalars or pointers; None for other types."""
-    if isinstance(type_, (str, PrimType, PointerType)):
-        return type_
     if isinstance(type_, _relax().PrimStructInfo):
         return str(type_.dtype)
-    return None
+    return type_ if isinstance(type_, (str, PrimType, PointerType)) else None
 
 
 class Var(metaclass=_BothLevels):

@@ -17,8 +17,8 @@ def structural_equal(lhs, rhs, map_free_vars=False):
 def difference(lhs, rhs, map_free_vars=False):
     """The path to the first difference and both sides of it; None if there is none."""
     lhs, rhs = (side.asobject() if isinstance(side, tir.expr.EqualOp) else side for side in (lhs, rhs))
-    if isinstance(lhs, PrimType) != isinstance(rhs, PrimType):
-        lhs, rhs = (side._node_() if isinstance(side, PrimType) else side for side in (lhs, rhs))
+    if (type(lhs) is PrimType) != (type(rhs) is PrimType):
+        lhs, rhs = (side._node_() if type(side) is PrimType else side for side in (lhs, rhs))
     if isinstance(lhs, IRModule) and isinstance(rhs, IRModule):
         found = lhs._module.difference(rhs._module, map_free_vars)
         if found is None or map_free_vars or not _same_free_names(lhs.values(), rhs.values()):

@@ -163,8 +163,13 @@ class BaseCheckResult(enum.IntEnum):
     PASS = 3
 
 
+def _type(value):
+    """A type as a node: those of scalars have another class, too."""
+    return value._node_() if hasattr(value, "_node_") else value
+
+
 def struct_info_base_check(base, derived):
-    return BaseCheckResult(native.type_base_check(base, derived))
+    return BaseCheckResult(native.type_base_check(_type(base), _type(derived)))
 
 
 def derive_call_ret_struct_info(func_sinfo, call, ctx=None):
@@ -212,7 +217,7 @@ def has_reshape_pattern(func):
 
 def struct_info_lca(lhs, rhs):
     """The most precise type that both types are."""
-    return native.type_lca(lhs, rhs)
+    return native.type_lca(_type(lhs), _type(rhs))
 
 
 # ---- Symbolic variables
