@@ -18,6 +18,7 @@ from ._script_sources import caller, environment, in_module_class, source_of_cla
 
 PREFIXES = {"I": "I", "R": "R", "T": "T"}
 _DECORATORS = {"ir_module": "I.ir_module", "function": "R.function", "prim_func": "T.prim_func", "macro": None}
+_CONST = "__const"
 _EMIT = "__emit_te__"
 _NODES = {"Call": "__relax_call", "Tuple": "__relax_tuple"}
 _DROPPED_ARGUMENTS = {"check_well_formed", "tracked"}
@@ -192,7 +193,7 @@ class _Substitution(ast.NodeVisitor):
         return True
 
     def constant(self, node):
-        """Writes the array of R.const(array) with its dtype."""
+        """Lets Python make the constant of R.const(array, dtype), which has the dtype that Python gives it."""
         if not node.args or isinstance(node.args[0], ast.Starred) or self.kind(node.args[0]) == self.SCRIPT:
             return False
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -201,10 +202,14 @@ class _Substitution(ast.NodeVisitor):
             return True
         if name != "const" or not hasattr(value, "shape") or not hasattr(value, "dtype"):
             return False
-        import numpy
+        from . import relax
 
-        array = numpy.asarray(value)
-        self.replace(node, f'R.const({array.tolist()!r}, "{value.dtype}")')
+        rest = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
+        if any(self.kind(arg) == self.SCRIPT for arg in rest):
+            return False
+        self.env[_CONST] = relax.const
+        const = ast.copy_location(ast.Name(id=_CONST, ctx=ast.Load()), node)
+        self.foreign(ast.copy_location(ast.Call(func=const, args=node.args, keywords=node.keywords), node))
         return True
 
     def scalar_constant(self, node):

@@ -424,3 +424,24 @@ def test_hygienic_macros_keep_what_names_meant():
         second(A)
 
     assert [store.value.value for store in main.body.seq] == [2, 3]
+
+
+def test_constants_of_arrays_have_the_dtype_that_is_asked_for():
+    wide, integers, infinite = np.float64([[1.5, 2.5]]), np.arange(2), np.float32([[np.inf, np.nan]])
+
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((1, 2), "float32")):
+            a = R.const(wide, "float32")
+            b = R.const(wide)
+            c = R.const(wide, dtype="float64")
+            d = R.const(integers)
+            e = R.const(integers, "int64")
+            f = R.const(infinite)
+            return (R.add(x, a), b, c, d, e, f)
+
+    results = iropt.run(Module, "main", np.float32([[1, 1]]))
+    assert [str(item.dtype) for item in results] == ["float32", "float32", "float64", "int32", "int64", "float32"]
+    np.testing.assert_array_equal(np.asarray(results[0]), np.float32([[2.5, 3.5]]))
+    np.testing.assert_array_equal(np.asarray(results[5]), infinite)
