@@ -138,7 +138,13 @@ _ALIASES = {
     "iropt.dlight.gpu": ["dlight.gpu", "s_tir.dlight.gpu"],
     "iropt.dlight.cpu": ["dlight.cpu", "s_tir.dlight.cpu"],
     "iropt.te": ["te", "te.operation", "te.tensor", "te.tag"],
-    "iropt.topi": ["topi"],
+    # The functions of TVM's modules are all in one here.
+    "iropt.topi": ["topi", "topi.argwhere", "topi.einsum", "topi.math", "topi.scan", "topi.scatter", "topi.scatter_elements",
+                   "topi.searchsorted", "topi.tensor", "topi.unique"],
+    "iropt.topi.nn": ["topi.nn", *("topi.nn." + name for name in (
+        "batch_matmul batch_norm batch_to_space_nd conv1d conv1d_transpose conv2d conv2d_transpose conv3d conv3d_transpose dense "
+        "depth_to_space depthwise_conv2d dilate elemwise flatten group_norm instance_norm layer_norm local_response_norm loss "
+        "mapping pad rms_norm softmax space_to_batch_nd space_to_depth upsampling").split())],
     "iropt.topi.schedules": ["topi.generic", "topi.x86", "topi.cuda", "topi.gpu", "topi.rocm", "topi.arm_cpu", "topi.mali", "topi.bifrost",
                              "topi.intel_graphics", "topi.adreno", "topi.hls"],
     "iropt.topi.testing": ["topi.testing", "topi.testing.strided_slice_python"],
@@ -229,6 +235,13 @@ class _Alias(_Module):
 
     def __dir__(self):
         return sorted({*super().__dir__(), *dir(self._source_)})
+
+    def __call__(self, *args, **kwargs):
+        # A function that has the name of its module, such as topi.nn.softmax, of which an import makes an attribute.
+        function = getattr(self._source_, self.__name__.rpartition(".")[2], None)
+        if not callable(function):
+            raise TypeError(f"the module {self.__name__} is not a function")
+        return function(*args, **kwargs)
 
 
 class _MissingModule(_Module):

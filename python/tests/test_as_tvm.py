@@ -267,3 +267,15 @@ print(relax.analysis.type_base_check(relax.AnyType(), tvm.ir.PrimType("int32")).
 print(type(tvm.ir.Var("v", n.ty)) is tirx.Var)
 """
     assert output(tmp_path, program, "--tvm-version", "0.27") == "True False\nTrue False int64\nPASS True\nTrue\n"
+
+
+def test_modules_of_topi_have_their_functions(tmp_path):
+    assert output(tmp_path, """
+from tvm import te, topi
+import tvm.topi.nn.softmax
+from tvm.topi.math import *
+from tvm.topi.nn.conv2d import *
+from tvm.topi.transform import strided_slice
+A = te.placeholder((2, 3), name="A")
+print(exp(A).shape, topi.nn.softmax(A).shape, strided_slice(A, [0], [1], assume_inbound=False).shape, conv2d_nchw.__name__)
+""") == "[2, 3] [2, 3] [1, 3] conv2d_nchw\n"

@@ -197,8 +197,12 @@ def _slice_of_axis(length, begin, end, stride):
     return first, utils.simplify(count), stride
 
 
-def strided_slice(a, begin, end, strides=None, axes=None, slice_mode="end"):
-    """Every stride-th element from begin to end along axes, as slices of Python; in the mode "size", `end` has lengths."""
+def strided_slice(a, begin, end, strides=None, axes=None, slice_mode="end", assume_inbound=True):
+    """Every stride-th element from begin to end along axes, as slices of Python; in the mode "size", `end` has lengths.
+
+    assume_inbound: whether places are known to be in the tensor; here they are cut off anyway.
+    """
+    del assume_inbound
     begin, end = ([item] if not isinstance(item, (list, tuple)) else list(item) for item in (begin, end))
     count = len(begin)
     axes = list(range(count)) if not axes else [utils.real_axis(a.ndim, axis) for axis in axes]
