@@ -202,8 +202,12 @@ class Executable(Module):
 
     @property
     def mod(self):
-        """The functions as a module of the runtime: executable.mod["main"](x)."""
-        return Module(self.ir_mod, self.target)
+        """The functions as a module of the runtime: executable.mod["main"](x). It imports the one that has the kernels."""
+        made = Module(self.ir_mod, self.target)
+        if not made.imported_modules:
+            made.import_module(Module(self.ir_mod, self.target, "llvm"))
+            made.imported_modules[0].type_key = "llvm"
+        return made
 
     def jit(self, *_args, **_kwargs):
         """The module itself, which is compiled when it runs."""

@@ -301,3 +301,14 @@ def test_other_shared_objects_are_refused(tmp_path):
     path.write_bytes(b"\x7fELF and nothing else")
     with pytest.raises(iropt.Error, match="is not a file that export_library"):
         runtime.load_module(str(path))
+
+
+def test_executables_import_the_kernels_of_the_host():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((2,), "float32")):
+            return R.add(x, x)
+
+    (kernels,) = relax.build(Module, target="llvm").mod.imported_modules
+    assert kernels.type_key == "llvm" and "R.add" in kernels.get_source("ll") and kernels.imported_modules == []
