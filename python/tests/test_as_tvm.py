@@ -279,3 +279,22 @@ from tvm.topi.transform import strided_slice
 A = te.placeholder((2, 3), name="A")
 print(exp(A).shape, topi.nn.softmax(A).shape, strided_slice(A, [0], [1], assume_inbound=False).shape, conv2d_nchw.__name__)
 """) == "[2, 3] [2, 3] [1, 3] conv2d_nchw\n"
+
+
+def test_pipelines_are_functions_by_their_names(tmp_path):
+    assert output(tmp_path, """
+import tvm
+from tvm.relax import pipeline
+from tvm.script import ir as I, relax as R
+
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        with R.dataflow():
+            y = R.exp(R.add(x, x))
+            R.output(y)
+        return y
+
+print("fused" in pipeline.zero_pipeline()(Module).script(), "R.add" in pipeline.default_build_pipeline()(Module).script())
+""") == "True False\n"

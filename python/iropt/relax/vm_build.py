@@ -24,7 +24,7 @@ def get_pipeline(name="zero", **kwargs):
     if name in _PIPELINES:
         return _PIPELINES[name](**kwargs)
     if name == "static_shape_tuning":
-        return _static_shape_tuning(**kwargs)
+        return static_shape_tuning_pipeline(**kwargs)
 
     @transform.module_pass(opt_level=0)
     def _pipeline(mod, ctx):
@@ -33,7 +33,17 @@ def get_pipeline(name="zero", **kwargs):
     return _pipeline
 
 
-def _static_shape_tuning(total_trials, target=None, work_dir="tuning_logs", max_trials_per_task=None, **_):
+def zero_pipeline():
+    """The pipeline "zero": operators as loops, fused."""
+    return get_pipeline("zero")
+
+
+def default_build_pipeline():
+    """The pipeline that modules are built with where no other is named."""
+    return get_pipeline("default_build")
+
+
+def static_shape_tuning_pipeline(total_trials, target=None, work_dir="tuning_logs", max_trials_per_task=None, **_):
     """The pipeline "zero", a search for schedules, and the best ones of it."""
     from ..target import Target
     from .transform import MetaScheduleApplyDatabase, MetaScheduleTuneTIR
