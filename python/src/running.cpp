@@ -137,9 +137,10 @@ class PythonPackedContext final : public PackedContext {
   }
   void Print(std::string_view line) override { py::print(py::str(line.data(), line.size())); }
   Result<std::shared_ptr<Storage>> Allocate(uint64_t bytes) override {
-    if (bytes > PhysicalMemory()) return Error{ErrorCode::Budget, "not enough memory"};
+    if (bytes > max_bytes()) return Error{ErrorCode::Budget, "not enough memory"};
     return Storage::Make(bytes);
   }
+  size_t max_bytes() const override { return PhysicalMemory(); }
 };
 
 // A tensor that packed functions may write to, with the elements of another one.

@@ -435,3 +435,16 @@ def test_copies_of_copies():
     result = runtime.array(numpy.zeros((8, 8), "float32"))
     executable.build(func)(runtime.array(numpy.ones((8, 8), "float32")), result)
     assert (result.numpy() == 2).all()
+
+
+def test_arguments_of_one_name_that_are_computed_where_others_need_them():
+    a = te.placeholder((8, 16), name="A")
+    b = te.compute((8, 16), lambda i, j: a[i, j] + 1.0)
+    c = te.compute((8, 16), lambda i, j: b[i, j] * 2.0)
+    d = te.compute((8, 16), lambda i, j: c[i, j] - b[i, j] + 3.0)
+    sch = te.create_schedule(d.op)
+    sch[c].compute_at(sch[d], d.op.axis[0])
+    data, results = numpy.random.default_rng(0).random((8, 16), "float32"), [runtime.array(numpy.zeros((8, 16), "float32")) for _ in range(2)]
+    executable.build(sch, [a, c, d], "llvm")(runtime.array(data), *results)
+    numpy.testing.assert_allclose(results[0].numpy(), (data + 1) * 2, rtol=1e-6)
+    numpy.testing.assert_allclose(results[1].numpy(), (data + 1) + 3, rtol=1e-6)

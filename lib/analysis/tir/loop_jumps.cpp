@@ -28,6 +28,15 @@ bool IsLoopJump(const tir::Stmt& stmt) {
   return call && (IsOp(call->op, op::kTirBreakLoop) || IsOp(call->op, op::kTirContinueLoop));
 }
 
+bool HasReturns(const tir::Stmt* body) {
+  bool found = false;
+  tir::PostOrderVisit(body, [&](const Node* node) {
+    const auto* call = As<tir::Call>(node);
+    found = found || (call && IsOp(call->op, op::kTirRet));
+  });
+  return found;
+}
+
 bool HasLoopJumps(const tir::Stmt* body) {
   LoopJumpFinder finder;
   finder.VisitStmt(body);

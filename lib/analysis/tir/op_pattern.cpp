@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/visitor.h"
 
@@ -186,8 +187,8 @@ OpPattern AnnotatedOpPattern(const PrimFunc& function) {
 }
 
 OpPattern AnalyzeOpPattern(const PrimFunc& function) {
-  // Without blocks, nothing says which elements belong together.
-  if (!Is<tir::BlockRealize>(function.body)) return OpPattern::kOpaque;
+  // Without blocks, nothing says which elements belong together. Nothing can follow a body that returns.
+  if (!Is<tir::BlockRealize>(function.body) || HasReturns(function.body)) return OpPattern::kOpaque;
   PatternAnalyzer analyzer(function.param_buffers);
   analyzer.VisitStmt(function.body);
   return analyzer.pattern();

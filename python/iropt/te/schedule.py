@@ -246,9 +246,9 @@ class Schedule:
                 for index in range(len(op.outputs))]
         moved = [arg for arg in args if isinstance(arg, Tensor) and not any(arg.op is other for other in self.outputs) and
                  id(arg.op) in self._stages and self[arg].is_moved()]
-        func = _Applied(self, [arg for arg in args if not any(arg is other for other in moved)] + rest).func
-        func = _with_memory_of(func, len(rest)) if rest else func
-        return _with_params(func, args, moved) if moved else func
+        applied = _Applied(self, [arg for arg in args if not any(arg is other for other in moved)] + rest)
+        func = _with_memory_of(applied.func, len(rest)) if rest else applied.func
+        return _with_params(func, args, [(arg, applied.buffer_of(self[arg], arg)) for arg in moved]) if moved else func
 
 
 def _with_memory_of(func, count):
@@ -263,18 +263,17 @@ def _with_memory_of(func, count):
 
 
 def _with_params(func, args, moved):
-    """The function with parameters for tensors that are computed where others need them, which it allocates itself so far."""
+    """The function with parameters for tensors that are computed where others need them. It allocates their buffers itself so
+    far, or has none for those that are computed inline."""
     params, buffer_map, root = iter(func.params), dict(func.buffer_map), func.body.block
     allocated, made = list(root.alloc_buffers), []
     for arg in args:
-        if not any(arg is other for other in moved):
+        own = next((buffer for other, buffer in moved if other is arg), False)
+        if own is False:
             made.append(next(params))
             continue
-        # Elements that are computed inline are stored nowhere.
-        buffer = next((other for other in allocated if other.name == arg.name), None)
-        if buffer is None:
-            buffer = tir.decl_buffer(arg.shape, arg.dtype, arg.name)
-        allocated = [other for other in allocated if other is not buffer]
+        buffer = own or tir.decl_buffer(arg.shape, arg.dtype, arg.name)
+        allocated = [other for other in allocated if not other.same_as(buffer)]
         made.append(tir.Var(arg.name, "handle"))
         buffer_map[made[-1]] = buffer
     root = tir.Block(root.iter_vars, root.reads, root.writes, root.name_hint, root.body, root.init, allocated, root.match_buffers,
@@ -307,6 +306,13 @@ class _Applied:
                 self._apply(stage)
         self._roll()
         self.func = self.sch.mod["main"]
+
+    def buffer_of(self, stage, tensor):
+        """The buffer to which the stage stores the tensor; None if it is computed inline."""
+        if stage._is_inline:
+            return None
+        index = next(i for i, output in enumerate(tensor.op.outputs) if output is tensor)
+        return self.sch.get(self._blocks[id(stage)]).writes[index].buffer
 
     def _find_blocks(self, schedule):
         ops = ordered_operations([op.output(0) for op in schedule.outputs])

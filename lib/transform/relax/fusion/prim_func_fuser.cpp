@@ -6,6 +6,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/infer/print/print_names.h"
@@ -225,6 +226,10 @@ class PrimFuncFuser {
     const PrimFunc* function = CalledPrimFunc(call);
     const auto* args = function ? As<Tuple>(call.args[1]) : nullptr;
     if (!args || args->fields.size() > function->params.size()) return false;
+    if (HasReturns(function->body)) {
+      inconsistent_ = "a PrimFunc in it returns before its end, so that nothing can follow it";
+      return false;
+    }
     Cloner cloner(workspace_);
     values_.clear();
     Buffers inputs;
@@ -432,7 +437,7 @@ class PrimFuncFuser {
   Buffers param_buffers_;
   std::vector<const tir::Var*> scalars_;
   LookupMap<const Var*, const tir::Buffer*> operands_;  // of PrimFuncs, by the variables given for them
-  std::string inconsistent_;                         // why a buffer cannot stand for a tensor; empty if none was found
+  std::string inconsistent_;  // why a PrimFunc or a buffer has no place in it; empty if none was found
   std::unordered_map<const Var*, Buffers> buffers_;  // of the variables of the Relax function
   Buffers allocated_;
   Buffers overwritten_;  // those of parameters on which calls work in place

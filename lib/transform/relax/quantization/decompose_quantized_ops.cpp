@@ -234,12 +234,18 @@ class QuantizedOpDecomposer : public ExprMutator {
     return std::ranges::all_of(inputs, [&](size_t i) { return node.In(i) != nullptr; });
   }
 
+  // Returns whether the inputs are there, and are of float32: ONNX also allows scales of float16 and bfloat16.
+  static bool AreReal(const PackedNode& node, std::initializer_list<size_t> inputs) {
+    return std::ranges::all_of(inputs,
+                               [&](size_t i) { return node.In(i) && TensorTypeOf(node.In(i))->dtype == kReal; });
+  }
+
   // The scale of the sums in that of the result.
   const Expr* Factor(const Expr* a_scale, const Expr* b_scale, const Expr* y_scale) {
     return op::Divide(calls(), op::Multiply(calls(), a_scale, b_scale), y_scale);
   }
   const Expr* QLinearMatMul(const PackedNode& node) {
-    if (!HasAll(node, {0, 1, 2, 3, 4, 5, 6, 7}) || !IsByte(node.In(7))) return nullptr;
+    if (!HasAll(node, {0, 2, 3, 5, 7}) || !AreReal(node, {1, 4, 6}) || !IsByte(node.In(7))) return nullptr;
     const Expr* sums = Sums(node.In(0), node.In(2), node.In(3), node.In(5));
     if (!sums || !FitsMatrices(node.In(4), sums, false)) return nullptr;
     for (const size_t of_rows : std::array<size_t, 3>{1, 6, 7}) {
@@ -258,13 +264,14 @@ class QuantizedOpDecomposer : public ExprMutator {
     return bias ? op::Add(calls(), y, bias) : y;
   }
   const Expr* MatMulIntegerToFloat(const PackedNode& node) {
-    if (!HasAll(node, {2, 3}) || !HasZeros(node, 4) || !HasZeros(node, 5) || !HasZeros(node, 6)) return nullptr;
-    if (TensorTypeOf(node.In(2))->dtype != kReal || !IsOneNumber(node.In(2))) return nullptr;
+    if (!AreReal(node, {2, 3}) || !HasZeros(node, 4) || !HasZeros(node, 5)) return nullptr;
+    if (!IsOneNumber(node.In(2)) || (!node.IsLeftOut(6) && !AreReal(node, {6}))) return nullptr;
     const Expr* sums = Sums(node.In(0), node.In(4), node.In(1), node.In(5));
     return sums ? ScaledColumns(sums, node.In(2), node.In(3), node.In(6)) : nullptr;
   }
   const Expr* DynamicQuantizeMatMul(const PackedNode& node) {
-    if (!HasReals(node.In(0)) || !HasAll(node, {1, 2}) || !HasZeros(node, 3) || !HasZeros(node, 4)) return nullptr;
+    if (!HasReals(node.In(0)) || !HasAll(node, {1}) || !AreReal(node, {2}) || !HasZeros(node, 3)) return nullptr;
+    if (!node.IsLeftOut(4) && !AreReal(node, {4})) return nullptr;
     const DynamicRange a = QuantizeDynamically(node.In(0));
     const Expr* sums = Sums(a.integers, a.zero, node.In(1), node.In(3));
     return sums ? ScaledColumns(sums, a.scale, node.In(2), node.In(4)) : nullptr;
@@ -281,7 +288,8 @@ class QuantizedOpDecomposer : public ExprMutator {
   // Without a zero point the result is of float32.
   const Expr* QGemm(const PackedNode& node) {
     const Expr *a = Oriented(node, 0, "transA"), *b = Oriented(node, 3, "transB"), *bias = node.In(6);
-    if (!a || !b || !HasAll(node, {1, 2, 4, 5}) || !HasZeros(node, 6) || !HasZeros(node, 8)) return nullptr;
+    if (!a || !b || !HasAll(node, {2, 5}) || !AreReal(node, {1, 4})) return nullptr;
+    if (!HasZeros(node, 6) || !HasZeros(node, 8)) return nullptr;
     if (!IsOneNumber(node.In(1)) || !IsOneNumber(node.In(2))) return nullptr;
     const Expr* sums = Sums(a, node.In(2), b, node.In(5));
     if (!sums || !FitsMatrices(node.In(4), sums, false)) return nullptr;
@@ -332,7 +340,8 @@ class QuantizedOpDecomposer : public ExprMutator {
     return Convolution(node, {node.In(0), node.In(2)}, {node.In(1), node.In(3)}, nullptr);
   }
   const Expr* QLinearConv(const PackedNode& node) {
-    if (!HasAll(node, {0, 1, 2, 3, 4, 5, 6, 7}) || !HasZeros(node, 8) || !IsByte(node.In(7))) return nullptr;
+    if (!HasAll(node, {0, 2, 3, 5, 7}) || !AreReal(node, {1, 4, 6}) || !HasZeros(node, 8)) return nullptr;
+    if (!IsByte(node.In(7))) return nullptr;
     const Expr* sums = Convolution(node, {node.In(0), node.In(2)}, {node.In(3), node.In(5)}, node.In(8));
     constexpr std::array<size_t, 4> kOnes = {1, 2, 6, 7};
     const bool fits = std::ranges::all_of(kOnes, [&](size_t i) { return IsOneNumber(node.In(i)); });
@@ -387,6 +396,8 @@ class QuantizedOpDecomposer : public ExprMutator {
       return nullptr;
     const auto weight = WeightOf(call.args[1], is_conv);
     if (!weight) return nullptr;
+    const auto is_real = [](const Expr* scale) { return TensorTypeOf(scale)->dtype == kReal; };
+    if (!is_real(x->type.scale) || !is_real(weight->scale)) return nullptr;
     const Expr* factor = op::Multiply(calls(), x->type.scale, weight->scale);
     const Expr* sums = nullptr;
     if (is_conv) {
@@ -405,7 +416,7 @@ class QuantizedOpDecomposer : public ExprMutator {
   static bool IsByteTensor(const PackedNode& node, size_t i) { return node.In(i) && IsByte(node.In(i)); }
   // Returns whether one scale is this input, and one zero point the next one, or it is left out.
   static bool HasScale(const PackedNode& node, size_t i) {
-    if (!node.In(i) || !IsOneNumber(node.In(i)) || !HasZeros(node, i + 1)) return false;
+    if (!AreReal(node, {i}) || !IsOneNumber(node.In(i)) || !HasZeros(node, i + 1)) return false;
     return node.IsLeftOut(i + 1) || IsOneNumber(node.In(i + 1));
   }
   // The operand that begins with this input as float32; null if it is not of bytes with one scale.

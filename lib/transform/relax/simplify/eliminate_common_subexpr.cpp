@@ -37,6 +37,8 @@
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/dropout.h"
 #include "iropt/op/ops/memory.h"
 #include "iropt/op/ops/vm.h"
 #include "iropt/pass/pass.h"
@@ -61,6 +63,17 @@ bool IsAllocation(const Expr* value) {
   const auto* op = call ? As<Op>(call->op) : nullptr;
   return op && IsOneOf(*op, op::kBuiltinAllocTensor, op::kMemoryAllocStorage, op::kMemoryAllocTensor,
                        op::kVmAllocStorage, op::kVmAllocTensor);
+}
+
+// Two calls of these draw other numbers.
+bool IsRandom(const Expr* value) {
+  const auto* call = As<Call>(value);
+  if (call && IsOp(call->op, op::kNnDropout)) return true;
+  const auto* callee = call && IsOp(call->op, op::kCallPurePacked) ? As<ExternFunc>(call->args[0]) : nullptr;
+  if (!callee || !callee->global_symbol.starts_with("onnx.")) return false;
+  constexpr std::string_view kWords[] = {"Random", "Multinomial", "Bernoulli", "Dropout"};
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return callee->global_symbol.find(word) != std::string_view::npos; });
 }
 
 constexpr DebugChannel kCseDebug("cse");
@@ -96,7 +109,10 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     recorded_.resize(num_vars_, false);
   }
 
-  const Function* Run(const Function* function) { return Rebuild(*function, VisitBody(function->body)); }
+  const Function* Run(const Function* function) {
+    NoteDims(function->params);
+    return Rebuild(*function, VisitBody(function->body));
+  }
   uint64_t merged() const { return merged_; }
   // Of the calls that others were merged into.
   const Places& places() const { return places_; }
@@ -153,6 +169,11 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     return result;
   }
 
+  const Expr* VisitFunction(const Function* function) {
+    NoteDims(function->params);
+    return ExprRewriter::VisitFunction(function);
+  }
+
   // ---- Bindings
 
   const Binding* VisitBinding(const Binding* binding) {
@@ -168,13 +189,15 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     binding = Rebuild(*binding, binding->var, value);
     if (const auto* cast = As<MatchCast>(binding)) {
       binding = CastOfCast(cast);
+      ForEachDefinedSymVar(cast->match_type, [this](const tir::Var* dim) { dims_.insert(dim); });
       if (Is<VarBinding>(binding)) return binding;
     }
     if (may_differ) {
       IROPT_DEBUG(kCseDebug, "'{}' stays: a call overwrites what it reads", binding->var->name());
       return binding;
     }
-    if (impure || (options_.call_only && value->kind != NodeKind::kCall) || IsAllocation(value)) return binding;
+    if (impure || (options_.call_only && value->kind != NodeKind::kCall)) return binding;
+    if (IsAllocation(value) || IsRandom(value)) return binding;
     return Merge(binding, value != old_value);
   }
 
@@ -197,19 +220,27 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
       return cast;
     }
     const Var* earlier = VisibleVar(tables_->casts[index]);
-    if (!earlier || !NamesOtherDims(*type, As<TensorType>(earlier->type))) return cast;
+    if (!earlier || !NamesNewDims(*type, As<TensorType>(earlier->type))) return cast;
     names_dims_twice_ = true;
     return NewLike<MatchCast>(workspace(), *cast, cast->var, earlier, cast->match_type);
   }
 
-  // Returns whether only symbolic variables are different.
-  static bool NamesOtherDims(const TensorType& type, const TensorType* other) {
+  void NoteDims(List<const Var*> params) {
+    for (const Var* param : params)
+      ForEachDefinedSymVar(param->type, [this](const tir::Var* dim) { dims_.insert(dim); });
+  }
+
+  // Returns whether only symbolic variables are different, and those of the type are defined by it: a cast to one that
+  // is known before checks that the sizes are equal.
+  bool NamesNewDims(const TensorType& type, const TensorType* other) const {
     if (other == nullptr || !other->has_shape() || other->dtype != type.dtype || other->dims.size() != type.dims.size())
       return false;
     bool is_different = false;
     for (uint32_t i = 0; i < type.dims.size(); ++i) {
       if (type.dims[i] == other->dims[i]) continue;
-      if (!Is<tir::Var>(type.dims[i]) || !Is<tir::Var>(other->dims[i])) return false;
+      const auto* dim = As<tir::Var>(type.dims[i]);
+      if (!dim || !Is<tir::Var>(other->dims[i]) || dims_.contains(dim)) return false;
+      if (std::count(type.dims.begin(), type.dims.end(), type.dims[i]) > 1) return false;
       is_different = true;
     }
     return is_different;
@@ -362,6 +393,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   std::vector<uint32_t> replaced_;         // ids in the order of replacement
   Places places_;
   Outputs outputs_;
+  LookupSet<const tir::Var*> dims_;  // that parameters and casts before define
   bool names_dims_twice_ = false;
 };
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "iropt/analysis/relax/call_graph.h"
+#include "iropt/analysis/tir/loop_jumps.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
@@ -110,20 +111,11 @@ class ParamBinder : public tir::StmtExprMutator {
   const tir::Var* new_data_ = nullptr;
 };
 
-bool ReturnsValue(const PrimFunc& func) {
-  bool returns = false;
-  tir::PostOrderVisit(func.body, [&](const Node* node) {
-    const auto* call = As<tir::Call>(node);
-    returns |= call && IsOp(call->op, op::kTirRet);
-  });
-  return returns;
-}
-
 bool IsInlinable(const PrimFunc& func) {
   for (const tir::Buffer* buffer : func.param_buffers) {
     if (buffer) return false;
   }
-  return !GlobalSymbolOf(func) && !Is<tir::BlockRealize>(func.body) && !ReturnsValue(func);
+  return !GlobalSymbolOf(func) && !Is<tir::BlockRealize>(func.body) && !HasReturns(func.body);
 }
 
 // The functions that may be inlined.

@@ -113,6 +113,7 @@ Names ExportLayoutTransform(OpExport& op) {
   const IndexMapAttr* map = attrs.index_map();
   if (!shape || map == nullptr || map->params.size() != shape->size())
     return op.Lacks("the shape of its operand is not known");
+  if (std::ranges::find(*shape, 0) != shape->end()) return op.Lacks("its operand has no elements");
   if (const std::optional<SplitOrder> split = SplitOrderOf(*map, *shape)) {
     const bool is_split = split->dims.size() != shape->size();
     return {op.Transpose(is_split ? op.Reshape(op.In(0), split->dims) : op.In(0), split->order)};
