@@ -118,7 +118,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   const Places& places() const { return places_; }
   const Outputs& outputs() const { return outputs_; }
   // Returns whether symbolic variables have others as values.
-  bool names_dims_twice() const { return names_dims_twice_; }
+  bool names_dims_twice() const { return dims_.has_two_names; }
   // Variables, by Var::id, that stay apart from others with the same value, as what is computed from them does.
   void DoNotMerge(std::vector<bool> vars) { unmergeable_ = std::move(vars); }
   // Variables that are killed, known after a run, which stay apart from others in the next one.
@@ -189,7 +189,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     binding = Rebuild(*binding, binding->var, value);
     if (const auto* cast = As<MatchCast>(binding)) {
       binding = CastOfCast(cast);
-      ForEachDefinedSymVar(cast->match_type, [this](const tir::Var* dim) { dims_.insert(dim); });
+      ForEachDefinedSymVar(cast->match_type, [this](const tir::Var* dim) { dims_.known.insert(dim); });
       if (Is<VarBinding>(binding)) return binding;
     }
     if (may_differ) {
@@ -221,13 +221,13 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     }
     const Var* earlier = VisibleVar(tables_->casts[index]);
     if (!earlier || !NamesNewDims(*type, As<TensorType>(earlier->type))) return cast;
-    names_dims_twice_ = true;
+    dims_.has_two_names = true;
     return NewLike<MatchCast>(workspace(), *cast, cast->var, earlier, cast->match_type);
   }
 
   void NoteDims(List<const Var*> params) {
     for (const Var* param : params)
-      ForEachDefinedSymVar(param->type, [this](const tir::Var* dim) { dims_.insert(dim); });
+      ForEachDefinedSymVar(param->type, [this](const tir::Var* dim) { dims_.known.insert(dim); });
   }
 
   // Returns whether only symbolic variables are different, and those of the type are defined by it: a cast to one that
@@ -239,7 +239,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     for (uint32_t i = 0; i < type.dims.size(); ++i) {
       if (type.dims[i] == other->dims[i]) continue;
       const auto* dim = As<tir::Var>(type.dims[i]);
-      if (!dim || !Is<tir::Var>(other->dims[i]) || dims_.contains(dim)) return false;
+      if (!dim || !Is<tir::Var>(other->dims[i]) || dims_.known.contains(dim)) return false;
       if (std::count(type.dims.begin(), type.dims.end(), type.dims[i]) > 1) return false;
       is_different = true;
     }
@@ -393,8 +393,10 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   std::vector<uint32_t> replaced_;         // ids in the order of replacement
   Places places_;
   Outputs outputs_;
-  LookupSet<const tir::Var*> dims_;  // that parameters and casts before define
-  bool names_dims_twice_ = false;
+  struct {
+    LookupSet<const tir::Var*> known;  // that parameters and casts before define
+    bool has_two_names = false;        // one of them
+  } dims_;
 };
 
 // Binds what becomes an output of its block to the new variable.
