@@ -432,7 +432,7 @@ const PrimExpr* RuleSimplifier::RewriteLess(const tir::BinaryExpr* e) {
   const ModularSet a = analyzer_.bounds().Modular(e->a);
   const ModularSet b = analyzer_.bounds().Modular(e->b);
   const int64_t common = ZeroAwareGcd(ZeroAwareGcd(a.base, a.coeff), ZeroAwareGcd(b.base, b.coeff));
-  if (common <= 1) return e;
+  if (common <= 1 || !FitsIn(common, e->a->dtype)) return e;
   const PrimExpr* divisor = make_.Const(common, e->a->dtype);
   return Again(make_.Node(NodeKind::kLT, make_.FloorDiv(e->a, divisor), make_.FloorDiv(e->b, divisor)));
 }
