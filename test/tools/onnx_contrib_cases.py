@@ -411,6 +411,6 @@ def fused_cases():
 
 
 def make():
-    for case in (activation_cases, normalization_cases, product_cases, quantized_cases, attention_cases, grouped_cases, rotary_cases,
+    for case in (activation_cases, matrix_cases, normalization_cases, product_cases, quantized_cases, attention_cases, grouped_cases, rotary_cases,
                  cache_cases, fused_cases):
         case()
