@@ -15,6 +15,7 @@
 #include "moved_block.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
+#include "schedule/region_tools.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {
@@ -148,18 +149,62 @@ class Decomposer {
       if (discarded.contains(loop.loop_var) && arith::IsInt(loop.extent, 1)) only_values[loop.loop_var] = loop.min;
     }
     const PrimExpr* rest = tir::Substitute(realize_->predicate, only_values, workspace_);
+    const PrimExpr* least_parts = make.Bool(true);
     while (rest) {
       const auto* both = As<tir::And>(rest);
       const auto* less = As<tir::LT>(both ? both->b : rest);
       if (!less) return state_.Refuse("the condition of the block {0} is not made of comparisons", {&block_});
-      if (!tir::UsesAnyOf(discarded, less->a))
+      if (!tir::UsesAnyOf(discarded, less->a)) {
         result = make.Binary(NodeKind::kAnd, result, less);
-      else if (const tir::Stmt* loop = RepeatingLoopIn(*less, discarded))
+      } else if (const tir::Stmt* loop = RepeatingLoopIn(*less, discarded)) {
         return state_.Refuse("the loop {0} would initialize the result of the block {1} again", {loop, &block_});
+      } else if (UsesLoopsOfInit(*less, discarded)) {
+        const PrimExpr* least = LeastOf(less->a, discarded);
+        if (least && !tir::UsesAnyOf(discarded, less->b))
+          least_parts = make.Binary(NodeKind::kAnd, least_parts, make.Binary(NodeKind::kLT, least, less->b));
+      }
       rest = both ? both->a : nullptr;
     }
+    // All elements are initialized, also those to which nothing is added, but none outside of the domains of the axes.
+    const PrimExpr* with_least_parts = make.Binary(NodeKind::kAnd, result, least_parts);
+    if (!IsTrue(least_parts) && !IsInDomains(result) && IsInDomains(with_least_parts)) result = with_least_parts;
     if (only_values.empty()) return result;
     return arith::Analyzer(make, arith::Analyzer::SymVars::kAny).Simplify(result);
+  }
+
+  // Returns whether the data parallel axes have values in their domains where the condition holds.
+  bool IsInDomains(const PrimExpr* condition) {
+    arith::Analyzer analyzer(state_.make(), arith::Analyzer::SymVars::kAny);
+    BindLoopsAround(ref_->parent, analyzer);
+    const arith::Analyzer::Constraint known(analyzer, condition);
+    for (size_t i = 0; i < block_.iter_vars.size(); ++i) {
+      const tir::IterVar& axis = *block_.iter_vars[i];
+      const PrimExpr* begin = analyzer.make().Sub(realize_->iter_values[i], axis.dom->min);
+      const bool is_inside = analyzer.CanProveGreaterEqual(begin, 0) &&
+                             analyzer.CanProve(analyzer.make().Binary(NodeKind::kLT, begin, axis.dom->extent));
+      if (axis.iter_type == tir::IterVarType::kDataPar && !is_inside) return false;
+    }
+    return true;
+  }
+
+  bool UsesLoopsOfInit(const tir::LT& condition, const LookupSet<const tir::Var*>& discarded) const {
+    return std::ranges::any_of(loops_, [&](const Ref* ref) {
+      const tir::Var* var = ref->loop().loop_var;
+      return !discarded.contains(var) && tir::UsesVar(condition.a, var);
+    });
+  }
+
+  // The least value for all values of the loops that the initialization does not have, which is needed for one of them;
+  // null if it is not known.
+  const PrimExpr* LeastOf(const PrimExpr* value, const LookupSet<const tir::Var*>& discarded) {
+    arith::IterRanges ranges;
+    for (const Ref* ref : loops_) {
+      const tir::For& loop = ref->loop();
+      if (discarded.contains(loop.loop_var)) ranges.insert_or_assign(loop.loop_var, tir::Range(loop.min, loop.extent));
+    }
+    arith::Analyzer analyzer(state_.make(), arith::Analyzer::SymVars::kAny);
+    const arith::IntervalSet set = arith::EvalSet(value, DomainsOf(ranges, state_.make()), analyzer);
+    return set.is_bounded() ? analyzer.Simplify(set.min()) : nullptr;
   }
 
   // A loop further out that the condition uses, but no axis: without the condition it repeats the initialization.

@@ -12,6 +12,7 @@
 #include "iropt/analysis/tir/block_access.h"
 #include "iropt/ir/map_list.h"
 #include "iropt/ir/structural.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "removal_plan.h"
 #include "schedule/checks.h"
@@ -446,16 +447,18 @@ class ProducerInliner : public Inliner {
     }
   }
 
-  // The values of the axes of the producer, of the blocks around that the consumer is not in, and of the loops of a
-  // copy.
+  // The values of the axes of the producer, of the blocks around that the consumer is not in, and of those loops of a
+  // copy whose extents do not depend on them.
   arith::VarDomains ProducerDomains() {
     arith::IterRanges ranges;
     for (const Ref* ref = state_.RefOf(producer_); ref != scope_; ref = ref->parent) {
       if (!ref->is_block()) continue;
       for (const tir::IterVar* axis : ref->block().iter_vars) ranges.insert_or_assign(axis->var, *axis->dom);
     }
-    for (const auto* loop = As<tir::For>(producer_->body); loop; loop = As<tir::For>(loop->body))
-      ranges.insert_or_assign(loop->loop_var, tir::Range(loop->min, loop->extent));
+    for (const auto* loop = As<tir::For>(producer_->body); loop; loop = As<tir::For>(loop->body)) {
+      if (!tir::UsesAnyOf(ranges, loop->extent))
+        ranges.insert_or_assign(loop->loop_var, tir::Range(loop->min, loop->extent));
+    }
     return DomainsOf(ranges, analyzer().make());
   }
 
