@@ -16,6 +16,7 @@
 #include "axis_condition.h"
 #include "axis_domains.h"
 #include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/arith/side_effect.h"
 #include "moved_block.h"
 #include "removal_plan.h"
 #include "schedule/checks.h"
@@ -80,6 +81,7 @@ class Mover {
     IROPT_ASSIGN_OR_RETURN(const size_t position, FindPosition(index));
     IROPT_ASSIGN_OR_RETURN(axis_conditions_, ConditionOfAxes(state_, block_, loop_));
     IROPT_ASSIGN_OR_RETURN(const std::vector<AxisDomain> domains, SolveDomains());
+    IROPT_RETURN_IF_ERROR(CheckLoads(domains));
     const tir::Stmt* new_loop = MakeNewLoop(position, domains, preserve_unit_loops);
     if (!is_compute_at_) {
       for (const Ref* producer : producers_) IROPT_RETURN_IF_ERROR(CheckReductionOf(producer, new_loop));
@@ -232,6 +234,21 @@ class Mover {
       requirements.push_back({buffer, UnionBox(provided, analyzer_), UnionBox(required, analyzer_)});
     }
     return SolveAxisDomains(state_, block, requirements, analyzer_);
+  }
+
+  // An axis may be what a reader loads, as in A[index[vi]], but not where a condition keeps the reader from loading it.
+  Status CheckLoads(const std::vector<AxisDomain>& domains) {
+    const auto loads = [](const AxisDomain& domain) {
+      return domain.dom.is_bounded() && !(arith::IsPure(domain.dom.min()) && arith::IsPure(domain.dom.max()));
+    };
+    if (std::ranges::none_of(domains, loads)) return {};
+    for (const Ref* reader : is_compute_at_ ? consumers_ : producers_) {
+      if (!IsTrue(state_.RealizeOf(reader)->predicate))
+        return state_.Refuse(
+            "which elements the block {0} would compute is loaded under the condition of the block {1}",
+            {block_->stmt, reader->stmt});
+    }
+    return {};
   }
 
   // Requires that a consumer with these axes reads only elements that the producers have written under the loop. An
