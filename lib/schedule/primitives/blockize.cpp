@@ -231,6 +231,18 @@ class BlockSplitter {
       }
       values_[old.var] = make_.Cast(old.var->dtype, value);
     }
+    return CheckLoopsOutside();
+  }
+
+  // A block in one with axes uses no loop that is around both.
+  Status CheckLoopsOutside() {
+    if (axes.outer.empty()) return {};
+    for (const Ref* ref = state_.ScopeOf(state_.RefOf(block_)); ref; ref = ref->parent) {
+      const auto uses = [&](const PrimExpr* e) { return e && ref->is_loop() && tir::UsesVar(e, ref->loop().loop_var); };
+      if (uses(division_.inner_condition) || std::ranges::any_of(axes.inner_values, uses))
+        return state_.Refuse("the block {0} uses the loop {1} around its scope, which a block with axes cannot",
+                             {block_, ref->stmt});
+    }
     return {};
   }
 
