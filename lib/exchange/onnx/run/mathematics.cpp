@@ -6,10 +6,12 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <utility>
 
 #include "exchange/onnx/run/kernels.h"
 #include "exchange/onnx/run/numbers.h"
 #include "exchange/onnx/tensors.h"
+#include "iropt/support/function_ref.h"
 
 namespace iropt::onnx {
 
@@ -48,13 +50,19 @@ Result<HostValue> RunCumProd(OnnxCall& call) {
   return HostValue(FromNumbers(call.In(0)->dtype(), shape, x));
 }
 
+// The row from k on with the greatest element of column k.
+size_t PivotOf(const std::vector<double>& m, size_t n, size_t k) {
+  size_t pivot = k;
+  for (size_t i = k + 1; i < n; ++i) {
+    if (std::abs(m[i * n + k]) > std::abs(m[pivot * n + k])) pivot = i;
+  }
+  return pivot;
+}
+
 double Determinant(std::vector<double> m, size_t n) {
   double result = 1;
   for (size_t k = 0; k < n; ++k) {
-    size_t pivot = k;
-    for (size_t i = k + 1; i < n; ++i) {
-      if (std::abs(m[i * n + k]) > std::abs(m[pivot * n + k])) pivot = i;
-    }
+    const size_t pivot = PivotOf(m, n, k);
     if (m[pivot * n + k] == 0) return 0;
     if (pivot != k) {
       for (size_t j = 0; j < n; ++j) std::swap(m[pivot * n + j], m[k * n + j]);
@@ -69,29 +77,12 @@ double Determinant(std::vector<double> m, size_t n) {
   return result;
 }
 
-Result<HostValue> RunDet(OnnxCall& call) {
-  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
-  const std::span<const int64_t> shape = call.In(0)->shape();
-  if (shape.size() < 2 || shape[shape.size() - 1] != shape[shape.size() - 2])
-    return call.Fail("the matrices are not square");
-  const auto n = static_cast<size_t>(shape.back());
-  std::vector<double> result;
-  for (int64_t i = 0; i < Product(shape.first(shape.size() - 2)); ++i) {
-    const auto from = x.begin() + i * static_cast<int64_t>(n * n);
-    result.push_back(Determinant({from, from + static_cast<int64_t>(n * n)}, n));
-  }
-  return HostValue(FromNumbers(call.In(0)->dtype(), shape.first(shape.size() - 2), result));
-}
-
 // The inverse of a matrix, by elimination with the greatest pivots; numbers that are not finite if it has none.
 std::vector<double> InverseOf(std::vector<double> m, size_t n) {
   std::vector<double> inverse(n * n);
   for (size_t i = 0; i < n; ++i) inverse[i * n + i] = 1;
   for (size_t k = 0; k < n; ++k) {
-    size_t pivot = k;
-    for (size_t i = k + 1; i < n; ++i) {
-      if (std::abs(m[i * n + k]) > std::abs(m[pivot * n + k])) pivot = i;
-    }
+    const size_t pivot = PivotOf(m, n, k);
     const double divisor = m[pivot * n + k];
     for (std::vector<double>* rows : {&m, &inverse}) {
       for (size_t j = 0; j < n; ++j) {
@@ -111,20 +102,39 @@ std::vector<double> InverseOf(std::vector<double> m, size_t n) {
   return inverse;
 }
 
-Result<HostValue> RunInverse(OnnxCall& call) {
+// Appends for each square matrix of the first operand what the function, which is given its elements and rows, adds to
+// the numbers.
+Result<std::vector<double>> MapMatrices(
+    OnnxCall& call, FunctionRef<void(std::vector<double> matrix, size_t rows, std::vector<double>& numbers)> map) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
   const std::span<const int64_t> shape = call.In(0)->shape();
   if (shape.size() < 2 || shape[shape.size() - 1] != shape[shape.size() - 2])
     return call.Fail("the matrices are not square");
-  const auto n = static_cast<size_t>(shape.back());
-  std::vector<double> result;
-  result.reserve(x.size());
-  for (size_t from = 0; from < x.size(); from += n * n) {
-    const auto begin = x.begin() + static_cast<int64_t>(from);
-    const std::vector<double> inverse = InverseOf({begin, begin + static_cast<int64_t>(n * n)}, n);
-    result.insert(result.end(), inverse.begin(), inverse.end());
+  const auto rows = static_cast<size_t>(shape.back());
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < Product(shape.first(shape.size() - 2)); ++i) {
+    const auto from = x.begin() + i * static_cast<int64_t>(rows * rows);
+    map({from, from + static_cast<int64_t>(rows * rows)}, rows, numbers);
   }
-  return HostValue(FromNumbers(call.In(0)->dtype(), shape, result));
+  return numbers;
+}
+
+Result<HostValue> RunDet(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> numbers,
+                         MapMatrices(call, [](std::vector<double> matrix, size_t rows, std::vector<double>& result) {
+                           result.push_back(Determinant(std::move(matrix), rows));
+                         }));
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  return HostValue(FromNumbers(call.In(0)->dtype(), shape.first(shape.size() - 2), numbers));
+}
+
+Result<HostValue> RunInverse(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> numbers,
+                         MapMatrices(call, [](std::vector<double> matrix, size_t rows, std::vector<double>& result) {
+                           const std::vector<double> inverse = InverseOf(std::move(matrix), rows);
+                           result.insert(result.end(), inverse.begin(), inverse.end());
+                         }));
+  return HostValue(FromNumbers(call.In(0)->dtype(), call.In(0)->shape(), numbers));
 }
 
 Result<HostValue> RunLrn(OnnxCall& call) {
