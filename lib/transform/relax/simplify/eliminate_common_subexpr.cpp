@@ -16,8 +16,8 @@
 //   - A DataflowVar is not available after its block; an output of the block with the same value replaces it. With
 //     all_values, the variable itself becomes an output of the block.
 //   - With all_values, casts of one variable to types with different symbolic variables give these one value: the
-//   second
-//     one casts the result of the first one, the symbolic variables are replaced, and the function is worked on again.
+//     second one casts the result of the first one, the symbolic variables are replaced, and the function is worked on
+//     again.
 //
 // One walk with a scoped hash table of values, whose operands were replaced before: value numbering (Cocke and
 // Schwartz, 1970; here as in TVM 0.18's pass of this name). O(operands).
@@ -66,10 +66,9 @@ bool IsAllocation(const Expr* value) {
 }
 
 // Two calls of these draw other numbers.
-bool IsRandom(const Expr* value) {
-  const auto* call = As<Call>(value);
-  if (call && IsOp(call->op, op::kNnDropout)) return true;
-  const auto* callee = call && IsOp(call->op, op::kCallPurePacked) ? As<ExternFunc>(call->args[0]) : nullptr;
+bool IsRandom(const Call& call) {
+  if (IsOp(call.op, op::kNnDropout)) return true;
+  const auto* callee = IsOp(call.op, op::kCallPurePacked) ? As<ExternFunc>(call.args[0]) : nullptr;
   if (!callee || !callee->global_symbol.starts_with("onnx.")) return false;
   constexpr std::string_view kWords[] = {"Random", "Multinomial", "Bernoulli", "Dropout"};
   return std::ranges::any_of(
@@ -196,8 +195,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
       IROPT_DEBUG(kCseDebug, "'{}' stays: a call overwrites what it reads", binding->var->name());
       return binding;
     }
-    if (impure || (options_.call_only && value->kind != NodeKind::kCall)) return binding;
-    if (IsAllocation(value) || IsRandom(value)) return binding;
+    if (impure || (options_.call_only && value->kind != NodeKind::kCall) || IsAllocation(value)) return binding;
     return Merge(binding, value != old_value);
   }
 
@@ -329,7 +327,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   // ---- Expressions
 
   const Expr* VisitCall(const Call* call) {
-    impure_ |= IsImpureCall(call, module_);
+    impure_ |= IsImpureCall(call, module_) || IsRandom(*call);
     if (IsKill(call->op)) {
       for (const Expr* arg : call->args) {
         if (const auto* var = As<Var>(arg)) killed_.insert(var);
@@ -387,7 +385,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   LookupSet<const Var*> killed_;
   const LookupSet<const Var*>* kept_ = nullptr;
   bool reads_apart_ = false;               // the current value uses such a variable
-  bool impure_ = false;                    // an impure call was seen in the current value
+  bool impure_ = false;                    // an impure or random call was seen in the current value
   std::vector<uint8_t> recorded_;          // by Var::id: bound to a value that can be merged
   std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
   std::vector<uint32_t> replaced_;         // ids in the order of replacement
