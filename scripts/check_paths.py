@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that the files which comments and documents name exist.
+"""Checks that the files which comments and documents name exist, and that none at the top is empty.
 
   check_paths.py [ROOT]
 
 A name is a file's path or the end of one (`stmt.h`, `tir/stmt.h`), or the path of a folder from the root; headers that are
 made of tables have paths, too. Looked at are the comments of sources and scripts, and documents outside of their fenced
 blocks. Names in capital letters (FILE.md) stand for any file, and a document may name the files that its own blocks hold.
-Prints one line per name that leads nowhere and exits with 1 if there is any.
+An empty file at the top is what a mistyped redirection of a shell left.
+Prints one line per name that leads nowhere and per empty file, and exits with 1 if there is any.
 """
 import os
 import re
@@ -70,7 +71,7 @@ def prose_of(path, text):
 def check(root):
     files = list(files_of(root))
     known = set().union(*map(ends_of, [*files, *generated(files)]))
-    problems = []
+    problems = [f"{path}: is empty" for path in files if "/" not in path and os.path.getsize(os.path.join(root, path)) == 0]
     for path in files:
         # The changelog names what was there.
         if os.path.splitext(path)[1] not in (".md", *COMMENTS) or path == "CHANGELOG.md":

@@ -46,6 +46,10 @@ class PathsTest(ScriptTest):
     def test_sources_of_tvm(self):
         self.expect_good({"lib/ir/a.cpp": "// Source: TVM's src/arith/const_fold.h.\n"})
 
+    def test_empty_file(self):
+        self.expect({"b.json": ""}, "b.json: is empty")
+        self.expect_good({"test/b.json": ""})
+
     def test_placeholder(self):
         self.expect_good({"scripts/a.py": '"""a.py FILE.md"""\n'})
 
