@@ -12,6 +12,7 @@
 //   - A local function starts with an empty table, because it may run at another time than the code around it.
 //   - A variable that a call in place overwrites stays apart from others with the same value, and what is computed from
 //     it, or from what shares its memory, is not merged: the call may come in between.
+//   - Calls that draw random numbers stay apart, as those of functions that do so.
 //   - A variable that is killed stays apart, too: its value is gone afterwards.
 //   - A DataflowVar is not available after its block; an output of the block with the same value replaces it. With
 //     all_values, the variable itself becomes an output of the block.
@@ -26,7 +27,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "iropt/analysis/relax/overwritten_vars.h"
@@ -37,8 +37,6 @@
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op.h"
-#include "iropt/op/ops/call_packed.h"
-#include "iropt/op/ops/dropout.h"
 #include "iropt/op/ops/memory.h"
 #include "iropt/op/ops/vm.h"
 #include "iropt/pass/pass.h"
@@ -49,6 +47,7 @@
 #include "iropt/support/lookup.h"
 #include "iropt/support/scoped_hash_table.h"
 #include "iropt/transform/options/EliminateCommonSubexpr.h"
+#include "random_calls.h"
 #include "transform/relax/lowering/kills.h"
 #include "transform/relax/params/symbolic_values.h"
 #include "value_hash.h"
@@ -63,16 +62,6 @@ bool IsAllocation(const Expr* value) {
   const auto* op = call ? As<Op>(call->op) : nullptr;
   return op && IsOneOf(*op, op::kBuiltinAllocTensor, op::kMemoryAllocStorage, op::kMemoryAllocTensor,
                        op::kVmAllocStorage, op::kVmAllocTensor);
-}
-
-// Two calls of these draw other numbers.
-bool IsRandom(const Call& call) {
-  if (IsOp(call.op, op::kNnDropout)) return true;
-  const auto* callee = IsOp(call.op, op::kCallPurePacked) ? As<ExternFunc>(call.args[0]) : nullptr;
-  if (!callee || !callee->global_symbol.starts_with("onnx.")) return false;
-  constexpr std::string_view kWords[] = {"Random", "Multinomial", "Bernoulli", "Dropout"};
-  return std::ranges::any_of(
-      kWords, [&](std::string_view word) { return callee->global_symbol.find(word) != std::string_view::npos; });
 }
 
 constexpr DebugChannel kCseDebug("cse");
@@ -182,7 +171,9 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     const Expr* value = VisitExpr(old_value);
     const bool impure = std::exchange(impure_, outer_impure);
     // Defining a local function has no effect, even if its calls have.
-    impure_ |= impure && value->kind != NodeKind::kFunction;
+    const auto* local_function = As<Function>(value);
+    impure_ |= impure && !local_function;
+    if (local_function) random_calls_.NoteLocalFunction(binding->var, local_function);
     const bool may_differ = reads_apart_ && (value->kind == NodeKind::kCall || value->kind == NodeKind::kIf);
     reads_apart_ |= outer_reads_apart;
     binding = Rebuild(*binding, binding->var, value);
@@ -266,6 +257,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
       table.Add({binding, nullptr, hash, block_});
       return binding;
     }
+    if (random_calls_.Draws(value.value)) return binding;
     const Var* earlier = VisibleVar(table[index]);
     if (!earlier && MakeOutput(index, *var)) earlier = table[index].binding->var;
     if (!earlier) {
@@ -327,7 +319,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   // ---- Expressions
 
   const Expr* VisitCall(const Call* call) {
-    impure_ |= IsImpureCall(call, module_) || IsRandom(*call);
+    impure_ |= IsImpureCall(call, module_);
     if (IsKill(call->op)) {
       for (const Expr* arg : call->args) {
         if (const auto* var = As<Var>(arg)) killed_.insert(var);
@@ -373,6 +365,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   }
 
   const Module* const module_;
+  RandomCalls random_calls_{module_};
   const CommonSubexprOptions options_;
   const uint32_t num_vars_;
   Tables* tables_ = nullptr;  // of the current function
@@ -385,7 +378,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   LookupSet<const Var*> killed_;
   const LookupSet<const Var*>* kept_ = nullptr;
   bool reads_apart_ = false;               // the current value uses such a variable
-  bool impure_ = false;                    // an impure or random call was seen in the current value
+  bool impure_ = false;                    // an impure call was seen in the current value
   std::vector<uint8_t> recorded_;          // by Var::id: bound to a value that can be merged
   std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
   std::vector<uint32_t> replaced_;         // ids in the order of replacement
