@@ -249,10 +249,10 @@ PyModule RunPass(PassHandle& handle, const PyModule& module, const py::object& t
 
 std::shared_ptr<PassHandle> NamedPass(const std::string& name, const py::dict& options) {
   const Build build;
-  OptionValue::Dict values = *ToOption(options).as_dict();
+  const OptionValue values = ToOption(options);
   const PassEntry* entry = Registry().Find(name);
   const auto make = [name, values](Log& log) {
-    Result<Pass> pass = Registry().Create(name, values, log.engine());
+    Result<Pass> pass = Registry().Create(name, *values.as_dict(), log.engine());
     log.CheckErrors();
     return log.Check(std::move(pass));
   };

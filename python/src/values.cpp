@@ -246,10 +246,10 @@ OptionValue ToOption(py::handle value) {
     return list;
   }
   if (PyDict_Check(value.ptr()) != 0) {
-    OptionValue::Dict dict;
+    std::vector<OptionValue::Entry> entries;
     for (const auto& [key, item] : py::reinterpret_borrow<py::dict>(value))
-      dict.push_back({py::str(key).cast<std::string>(), ToOption(item)});
-    return dict;
+      entries.push_back({py::str(key).cast<std::string>(), ToOption(item)});
+    return entries;
   }
   if (IsInteger(value)) return Integer(value);
   if (IsReal(value)) return Real(value);
@@ -266,9 +266,9 @@ py::object FromOption(const OptionValue& value) {
     for (const OptionValue& item : *list) items.append(FromOption(item));
     return items;
   }
-  if (const OptionValue::Dict* dict = value.as_dict()) {
+  if (value.is_dict()) {
     py::dict items;
-    for (const OptionValue::Entry& entry : *dict) items[py::str(entry.key)] = FromOption(entry.value);
+    for (const OptionValue::Entry& entry : value.entries()) items[py::str(entry.key)] = FromOption(entry.value);
     return items;
   }
   return py::none();

@@ -1,4 +1,4 @@
-// Functions that the schedules for matrix products share.
+// The schedules for matrix products that gpu.Matmul chooses from.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,6 @@
 #include "rule_schedule.h"
 
 namespace iropt::schedule {
-
-// The only block that reduces, if all others are data parallel; nothing otherwise.
-std::optional<Name> FindOnlyReduction(RuleSchedule& sch, const Names& blocks);
-// C[S, I, J] += A[S, I, K] * B[S, J, K], through copies of the operands. Fails if the block is not such a product.
-bool NormalizeMatmul(RuleSchedule& sch, const Name& main);
-// Inlines what the block reads, as far as that is possible.
-void InlineProducers(RuleSchedule& sch, const Name& block);
-// Inlines all blocks after this one into it. Fails if some remain.
-void InlineConsumerChain(RuleSchedule& sch, const Name& block);
 
 // The products by tensor cores of CUDA, and by SIMD groups of Metal, of the only block that reduces. False if the
 // instructions do not fit; the schedule is then to be begun again.

@@ -6,6 +6,7 @@
 
 #include "gpu_matmul.h"
 #include "iropt/ir/context.h"
+#include "matmul_form.h"
 
 namespace iropt::schedule {
 

@@ -40,8 +40,8 @@ OptionValue Replaced(const OptionValue& value, const Words& words) {
   if (OptionValue::List* list = result.as_list()) {
     for (OptionValue& item : *list) item = Replaced(item, words);
   }
-  if (OptionValue::Dict* dict = result.as_dict()) {
-    for (OptionValue::Entry& entry : *dict) entry.value = Replaced(entry.value, words);
+  if (auto* entries = result.as_dict()) {
+    for (OptionValue::Entry& entry : *entries) entry.value = Replaced(entry.value, words);
   }
   result.set_span(value.span());
   return result;
@@ -105,13 +105,13 @@ std::optional<std::vector<RuleWithValues>> ChooseValues(const OptionValue& descr
   std::vector<RuleWithValues> rules;
   for (Words& words : choices) {
     for (auto& [name, value] : words) value = WithWords(value, words);
-    OptionValue::Dict dict;
+    std::vector<OptionValue::Entry> entries;
     for (const OptionValue::Entry& entry : description.entries()) {
       if (entry.key == "values") continue;
-      dict.push_back(entry);
-      if (entry.key != "name") dict.back().value = Replaced(entry.value, words);
+      entries.push_back(entry);
+      if (entry.key != "name") entries.back().value = Replaced(entry.value, words);
     }
-    RuleWithValues& rule = rules.emplace_back(RuleWithValues{OptionValue(std::move(dict))});
+    RuleWithValues& rule = rules.emplace_back(RuleWithValues{OptionValue(std::move(entries))});
     rule.description.set_span(description.span());
     for (const auto& [name, value] : words)
       rule.values += fmt::format("{}{}={}", rule.values.empty() ? "" : ", ", name, value);
