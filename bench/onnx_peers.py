@@ -9,15 +9,13 @@ wall time and the largest memory. A run that takes more than the limit, in secon
 is left out. Fails if ir-opt leaves more nodes than the model had, than onnxsim or than onnxruntime. Needs Python's onnx
 (python3-onnx); runs again with /usr/bin/python3 if this Python lacks it."""
 import argparse
-import importlib.util
 import os
 import sys
 import tempfile
 
+import onnx_reading as big
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-spec = importlib.util.spec_from_file_location("big_models", os.path.join(HERE, "onnx.py"))
-big = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(big)
 np, TensorProto = big.np, big.TensorProto
 
 SIMPLIFY = """

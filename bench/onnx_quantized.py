@@ -11,17 +11,15 @@ Printed are the nodes, also those of onnxruntime's level basic, the least times 
 of runs one after the other. DIR is a folder node_modules with onnxruntime-node. Fails if results differ, nodes are more than
 before or than at the level basic, or runs are slower by more than 5 %. Needs Python's onnx (python3-onnx); runs again with /usr/bin/python3 if this Python lacks it."""
 import argparse
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
+import onnx_reading as big
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-spec = importlib.util.spec_from_file_location("big_models", os.path.join(HERE, "onnx.py"))
-big = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(big)
 np, TensorProto = big.np, big.TensorProto
 
 MICROSOFT = "com.microsoft"

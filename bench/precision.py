@@ -4,7 +4,7 @@
     precision.py [--folder FOLDER] [--models NAME,...] [--samples 1] [--part 0.5] [--rtol 0.01] [--node-modules DIR]
 
 The models are networks for images of FOLDER, such as ../shared/corpus/models, with random weights of the scale that training
-begins with, and BERT as bench/transformers.py writes it (bert: base; bert_small). Run with the package iropt on the path:
+begins with, and BERT as bench/transformer_models.py writes it (bert: base; bert_small). Run with the package iropt on the path:
 PYTHONPATH=build/python.
 
 The search begins with no operator, and adds each in turn, in the order of the program, if the error of the outputs with it, which
@@ -28,7 +28,7 @@ import iropt
 from iropt import precision
 
 import models as corpus
-import transformers
+import transformer_models
 
 RUN = """
 const fs = require("fs"), ort = require("onnxruntime-node");
@@ -74,7 +74,7 @@ def network(path, num_samples):
 
 
 def bert(path, num_samples, **sizes):
-    transformers.bert(path, length=128, **sizes)
+    transformer_models.bert(path, length=128, **sizes)
     random = np.random.default_rng(1)
     samples = [{"tokens": random.integers(0, sizes["vocabulary"], (1, 128)), "positions": np.arange(128)[None],
                 "mask": np.where(np.arange(128) < random.integers(64, 128), 0, -100).astype(np.float32).reshape(1, 1, 1, 128)}
@@ -117,7 +117,7 @@ def in_onnxruntime(before, after, sample, node_modules, folder):
 
 def make(name, args, folder):
     if name.startswith("bert"):
-        sizes = transformers.BERT if name == "bert" else {"layers": 2, "size": 128, "heads": 2, "vocabulary": 1000}
+        sizes = transformer_models.BERT if name == "bert" else {"layers": 2, "size": 128, "heads": 2, "vocabulary": 1000}
         return bert(os.path.join(folder, "bert.onnx"), args.samples, **sizes)
     return network(os.path.join(args.folder, f"{name}.ir"), args.samples)
 

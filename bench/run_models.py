@@ -19,8 +19,6 @@ import subprocess
 import sys
 import tempfile
 
-# The folder of this script comes last: it has an onnx.py.
-sys.path.append(sys.path.pop(0))
 from models import HERE, MODELS, bound_weights, run
 
 TIME_ONNXRUNTIME = """
@@ -59,7 +57,7 @@ def times_of(ir_run, model, repeat, level, flags):
 
 def time_onnxruntime(path, node_modules, repeat, folder):
     import onnx
-    from onnxruntime import export_model
+    from onnxruntime_nodes import export_model
 
     source = os.path.join(folder, "model.onnx")
     onnx.save(export_model(path), source)

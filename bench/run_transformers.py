@@ -4,7 +4,7 @@
     run_transformers.py [--ir-run build/bin/ir-run] [--node-modules DIR] [--threads 1,2] [--repeat 20] [--rounds 3] [--level 3]
                         [--models A,B] [--small] [--kernels] [--cpu]
 
-Makes the models of transformers.py, with random weights, and quantized ones: BERT with dynamic ranges (-precision=int8-dynamic), a
+Makes the models of transformer_models.py, with random weights, and quantized ones: BERT with dynamic ranges (-precision=int8-dynamic), a
 decoder with weights of 4 bits (-precision=int4-weights), and MobileNetV2 (mobilenet.py) in floats, by QuantizeStatic (mobilenet_qdq), and of QLinear operators (mobilenet_bytes). Runs `ir-run -O3 -loops=compile` and, with DIR, the folder of the
 package onnxruntime-node, that at its level `all`, by turns, and compares their results. Printed are the least times of a call
 in milliseconds, and what passes and compilation take without a cache. With --kernels, the times of kernels in the fastest call,
@@ -27,7 +27,7 @@ import onnx
 
 from mobilenet import BLOCKS, SMALL_BLOCKS, Bytes, Floats, mobilenet
 from models import HERE, run
-from transformers import MODELS as TRANSFORMERS
+from transformer_models import MODELS as TRANSFORMERS
 
 ONNXRUNTIME = """
 const ort = require("onnxruntime-node");

@@ -112,7 +112,7 @@ class OnnxTest(unittest.TestCase):
             self.skipTest("Python's onnx is not installed")
 
     def test_models(self):
-        out = run("onnx.py", "--ir-opt", IR_OPT, "--layers", "1", "--repeat", "1")
+        out = run("onnx_reading.py", "--ir-opt", IR_OPT, "--layers", "1", "--repeat", "1")
         # The shapes of the heads are known, and nothing of the weights is read; the batch norms are gone.
         self.assertRegex(out, r"decoder +ir-opt -O3 +[0-9.]+ s +[0-9]+ MB   nodes 63 -> 44\n")
         self.assertRegex(out, r"resnet50 +ir-opt -O3 +[0-9.]+ s +[0-9]+ MB   nodes 175 -> 121\n")

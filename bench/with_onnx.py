@@ -2,8 +2,6 @@
 import os
 import sys
 
-# The folder of the scripts comes last: it has an onnx.py.
-sys.path.append(sys.path.pop(0))
 try:
     import numpy  # noqa: F401
     import onnx  # noqa: F401

@@ -3,7 +3,7 @@
 
     loop_threads.py --ir-run IR_RUN --folder FOLDER
 
-Writes the models (bench/transformers.py), their inputs and results to the folder. Needs Python's onnx.
+Writes the models (bench/transformer_models.py), their inputs and results to the folder. Needs Python's onnx.
 """
 import argparse
 import os
@@ -12,7 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
 import with_onnx  # noqa: E402,F401
-from transformers import MODELS  # noqa: E402
+from transformer_models import MODELS  # noqa: E402
 
 SIZES = {"n": 37, "past": 31, "keys": 32}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The operators that -O3 leaves of convolutional models compared with those that onnxruntime's basic optimizations leave.
 
-    onnxruntime.py --node-modules DIR [--ir-opt build/bin/ir-opt] FOLDER
+    onnxruntime_nodes.py --node-modules DIR [--ir-opt build/bin/ir-opt] FOLDER
 
 Writes each model with the weights of models.py as ONNX, optimizes that with onnxruntime at the level `basic`, and counts.
 Where onnxsim is installed, its result has a column, too. Needs Python's onnx (python3-onnx) and `npm install --ignore-scripts onnxruntime-node` in the folder above DIR. An ONNX
@@ -16,8 +16,6 @@ import subprocess
 import sys
 import tempfile
 
-# The folder of this script comes last: it has an onnx.py.
-sys.path.append(sys.path.pop(0))
 import onnx
 from onnx import TensorProto, helper
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times ir-opt -O3 on big ONNX models that it makes, compared with onnxruntime.
 
-    onnx.py [--ir-opt build/bin/ir-opt] [--node-modules DIR] [--repeat 3] [--layers 32] [FILE.onnx...]
+    onnx_reading.py [--ir-opt build/bin/ir-opt] [--node-modules DIR] [--repeat 3] [--layers 32] [FILE.onnx...]
 
 The models: a decoder of 32 layers with 28 GB of weights in a sparse file next to it, and ResNet-50 with 100 MB of weights in the
 file and batch norms to fold. FILE.onnx are measured, too. Each is read, optimized and written in a run of its own; printed are
@@ -21,7 +21,7 @@ import onnx
 from onnx import TensorProto
 
 from onnx_graph import Graph
-from transformers import heads_of, rms_norm
+from transformer_models import heads_of, rms_norm
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OPTIMIZE = """
