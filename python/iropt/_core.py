@@ -63,8 +63,22 @@ def node(kind):
     return register
 
 
+# The fields of nodes that are neither nodes nor have a default.
+_REQUIRED = {"Constant": "data", "DataTypeImm": "value", "ExternFunc": "global_symbol", "GlobalVar": "name", "PrimStringImm": "value",
+             "Var": "name", "DataflowVar": "name"}
+
+
+def require(**values):
+    """Raises ArgumentError, which is a TypeError, for an argument that is None."""
+    for name, value in values.items():
+        if value is None:
+            raise native.ArgumentError(f"'{name}' cannot be None")
+
+
 def make(kind, /, **fields):
     """A new node with these fields; the text of one where a field is a text, as in functions that scripts call."""
+    if kind in _REQUIRED and fields[_REQUIRED[kind]] is None:
+        raise native.ArgumentError(f"'{_REQUIRED[kind]}' of a node cannot be None")
     try:
         return native.make(KINDS[kind][0], fields)
     except TypeError as error:

@@ -10,7 +10,7 @@ import time
 import zipfile
 
 from . import _shared_objects as _libraries
-from ._core import Array, Error
+from ._core import Array, Error, native, require
 from .ir import IRModule
 from .ir.transform import Pass, PassContext
 from .running import Function
@@ -192,6 +192,7 @@ class Executable(Module):
     """A module that is ready to run: one of Relax by VirtualMachine. `ir_mod` is the module of the IR."""
 
     def __init__(self, mod, target=None):
+        require(mod=mod)
         super().__init__(mod, target, "executable")
 
     def get_function(self, name, query_imports=False):
@@ -261,7 +262,7 @@ def _module_of(inputs, name):
         return inputs.ir_mod
     if hasattr(inputs, "mod"):
         return inputs.mod
-    raise ValueError(f"expected a module or a PrimFunc to build, not {type(inputs).__name__}")
+    raise native.ArgumentError(f"expected a module or a PrimFunc to build, not {type(inputs).__name__}")
 
 
 def build(inputs, args=None, target=None, target_host=None, runtime=None, name=None, binds=None, **_):

@@ -86,7 +86,7 @@ def test_lanes_of_unknown_number():
     assert tir.Broadcast(0, tir.const(11, "int64")).lanes.dtype == "int32"
     assert tir.Ramp(0, 1, numpy.int64(4)).dtype == "int32x4" and tir.Broadcast(0, numpy.uint8(3)).dtype == "int32x3"
     for lanes in (4.0, tir.vscale(), tir.vscale() + 3, tir.vscale() * 2 + 5):
-        with pytest.raises(iropt.Error):
+        with pytest.raises(TypeError):
             tir.Broadcast(0, lanes)
 
 

@@ -1,4 +1,6 @@
 """Nodes: fields, building, equality, visitors and mutators."""
+import inspect
+
 import pytest
 
 from iropt import arith, ir, relax, te, tir
@@ -148,6 +150,28 @@ def test_none_for_an_operand_is_a_type_error():
             make()
     # What a node may lack.
     assert tir.IfThenElse(one < 2, stmt, None).else_case is None
+
+
+def test_none_for_all_arguments_is_a_type_error():
+    handles = {"BlockScope", "StmtSRef"}  # of schedules
+    compares = {"EqualOp", "NotEqualOp"}  # x == None is false
+    classes = {}
+    for module in (tir, relax, ir):
+        for name, cls in vars(module).items():
+            if inspect.isclass(cls) and not name.startswith("_") and cls.__module__.startswith("iropt"):
+                classes[cls] = name
+    tried = 0
+    for cls, name in classes.items():
+        try:
+            parameters = inspect.signature(cls).parameters.values()
+        except ValueError:
+            continue
+        required = [p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        if required and name not in handles | compares:
+            with pytest.raises(TypeError):
+                cls(*[None] * len(required))
+            tried += 1
+    assert tried > 80
 
 
 def test_what_is_not_a_node_is_a_type_error():

@@ -1,6 +1,6 @@
 """What both levels of the IR have in common: expressions, types, functions, attributes."""
 from .. import _core
-from .._core import CLASSES, Array, Error, Node, make, native, node
+from .._core import CLASSES, Array, Error, Node, make, native, node, require
 from .._object import Object, Part, printing
 
 
@@ -461,6 +461,7 @@ class PointerType:
     """The type of a variable that points to elements of a dtype in a storage scope."""
 
     def __init__(self, element_type, storage_scope="global"):
+        require(element_type=element_type)
         self.element_type = element_type
         self.storage_scope = storage_scope
 
@@ -493,6 +494,7 @@ class PrimType(metaclass=_OfBothLevels):
     """The type of a scalar variable."""
 
     def __init__(self, dtype):
+        require(dtype=dtype)
         self.dtype = dtype if dtype == "void" else native.dtype_name(dtype)
 
     def _node_(self):

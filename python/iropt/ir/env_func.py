@@ -1,10 +1,12 @@
 """Registered functions by their names."""
+from .._core import require
 
 
 class EnvFunc:
     """A registered function, which is found by its name when it is called."""
 
     def __init__(self, name):
+        require(name=name)
         self.name = name
 
     @staticmethod

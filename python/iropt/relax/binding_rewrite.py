@@ -1,5 +1,5 @@
 """Changes of a dataflow block, one binding after another."""
-from .._core import Error, native
+from .._core import Error, native, require
 from .expr import DataflowBlock, DataflowVar, Var, VarBinding
 from .utils import replace_vars
 
@@ -8,6 +8,7 @@ class DataflowBlockRewrite:
     """Changes a dataflow block of a function. Nodes stay as they are: `mutated_dfb` and `mutated_root_fn` are new ones."""
 
     def __init__(self, dfb, root_fn):
+        require(dfb=dfb, root_fn=root_fn)
         self._original = root_fn
         self._dfb, self._root_fn = dfb, root_fn
         blocks = root_fn.body.blocks

@@ -1,6 +1,6 @@
 """The graph level: expressions, bindings and functions of Relax."""
 from .. import _core, _newer, ir
-from .._core import Array, Node, make, native, node
+from .._core import Array, Node, make, native, node, require
 from .._object import Part
 from ..ir import BaseFunc, GlobalVar, RelaxExpr, StructInfo, VDevice  # noqa: F401
 from .. import tir as _tir
@@ -383,6 +383,7 @@ class PrimValue(Expr):
 
     def __new__(cls, value, span=None):
         del span
+        require(value=value)
         if type(value) is int:
             return native.to_expr(value)
         return make("PrimValue", value=value if isinstance(value, Node) else _tir.convert(value, "int64"))
@@ -396,6 +397,7 @@ class StringImm(Expr):
 
     def __new__(cls, value, span=None):
         del span
+        require(value=value)
         return native.to_expr(value)
 
 
@@ -481,6 +483,7 @@ class SeqExpr(Expr):
 
     def __new__(cls, blocks, body, span=None):
         del span
+        require(blocks=blocks, body=body)
         body = native.to_expr(body) if isinstance(body, (list, tuple)) else body
         return make("SeqExpr", blocks=list(blocks), body=body, type=body.type)
 

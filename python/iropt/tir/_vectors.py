@@ -34,7 +34,7 @@ def lanes(value):
             return native.make(Mul._kind_, {"a": a, "b": b})
     if isinstance(value, numbers.Integral):
         return int(value)
-    raise Error(f"the lanes of a vector are a number, or vscale times a number, not {value}")
+    raise native.ArgumentError(f"the lanes of a vector are a number, or vscale times a number, not {value}")
 
 
 def check_mask(predicate, dtype, is_load):

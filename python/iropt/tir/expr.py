@@ -416,6 +416,8 @@ class BinaryOpExpr(PrimExpr):
 
     def __new__(cls, a, b, span=None):
         del span
+        if cls in (BinaryOpExpr, CmpExpr, LogicalExpr):
+            raise TypeError(f"{cls.__name__} is the base of operations, not one of them")
         a, b = convert(a), convert(b)
         if not isinstance(a, Node) or not isinstance(b, Node):
             return make(cls.__name__, a=a, b=b)

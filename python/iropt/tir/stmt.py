@@ -1,6 +1,6 @@
 """Statements."""
 from .. import _newer
-from .._core import Node, make, node
+from .._core import Node, make, node, require
 from ._vectors import check_mask
 from .expr import Call, Stmt, const, convert
 
@@ -163,6 +163,7 @@ class Bind:
 
     def __init__(self, var, value, span=None):
         del span
+        require(var=var, value=value)
         self.var, self.value = var, value
 
 
@@ -188,6 +189,7 @@ class Return(metaclass=_IsReturn):
     def __new__(cls, value, span=None):
         from .op import ret
 
+        require(value=value)
         return Evaluate(ret(value, span))
 
 
@@ -205,6 +207,7 @@ class For(Stmt):
 
     def __new__(cls, loop_var, min, extent, kind, body, thread_binding=None, annotations=None, span=None):
         del span
+        require(loop_var=loop_var)
         dtype = loop_var.dtype
         return make("For", loop_var=loop_var, min=_index(min, dtype), extent=_index(extent, dtype), kind=kind, body=body,
                     thread_binding=thread_binding, annotations=annotations)

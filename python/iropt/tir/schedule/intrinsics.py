@@ -1,5 +1,5 @@
 """Tensor intrinsics: what `tensorize` replaces blocks by."""
-from ..._core import native
+from ..._core import native, require
 
 # The texts of descriptions and implementations by name. Nodes would keep all modules of their time alive.
 _registered = {}
@@ -9,6 +9,7 @@ class TensorIntrin:
     """An intrinsic: `desc` describes what is computed, and `impl` computes it."""
 
     def __init__(self, desc, impl):
+        require(desc=desc, impl=impl)
         self.desc, self.impl = desc, impl
 
     @staticmethod

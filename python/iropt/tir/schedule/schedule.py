@@ -4,7 +4,7 @@ import inspect
 import operator
 
 from ... import ir
-from ..._core import Error, native
+from ..._core import Error, native, require
 from ..buffer import Buffer
 from ..expr import FloatImm, IntImm, PrimExpr, Var
 from ..function import IndexMap, PrimFunc
@@ -86,6 +86,7 @@ class Schedule:
 
     def __init__(self, mod, *, seed=None, debug_mask="none", error_render_level="detail", enable_check=True):
         del debug_mask, enable_check
+        require(mod=mod)
         if error_render_level not in _LEVELS:
             raise ValueError(f"unknown level of errors '{error_render_level}': expected one of {', '.join(_LEVELS)}")
         self._level = error_render_level

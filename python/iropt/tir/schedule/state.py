@@ -3,7 +3,7 @@ import collections
 import enum
 
 from ... import _newer, ir
-from ..._core import native
+from ..._core import native, require
 from ..function import PrimFunc
 from ..stmt import Block
 
@@ -71,6 +71,7 @@ class ScheduleState:
 
     def __init__(self, mod, *, debug_mask="none", enable_check=True):
         del debug_mask, enable_check
+        require(mod=mod)
         self._schedule = native.Schedule((ir.IRModule({"main": mod}) if isinstance(mod, PrimFunc) else mod)._module,
                                          lambda name: None)
 

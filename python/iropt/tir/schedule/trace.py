@@ -1,7 +1,7 @@
 """Traces: schedules as data."""
 import json
 
-from ..._core import native
+from ..._core import native, require
 from .instruction import from_json, to_json
 
 
@@ -12,6 +12,7 @@ class Trace:
     """
 
     def __init__(self, insts, decisions=None):
+        require(insts=insts)
         self._parts = self._native = None
         if isinstance(insts, native.Trace):
             self._native = insts
