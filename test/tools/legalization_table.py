@@ -49,8 +49,8 @@ UNARY += named("exp sigmoid negative abs", "R.{op}(x)", NARROW, {"x": ("n", 4)})
 UNARY += named("abs exp negative isnan", "R.{op}(x)", ("float32",), {"x": ()})
 UNARY += named("abs exp negative isnan", "R.{op}(x)", ("float32",), {"x": ("n", 0)})
 UNARY += rows(NUMBERS, ["R.clip(x, R.prim_value(1), R.prim_value(2))"], {"x": ("n",)})
-UNARY += rows(FLOATS + ("int8",), ["R.clip(x, R.prim_value(-1), R.prim_value(2))"], {"x": ("n",)})
-UNARY += rows(FLOATS, ["R.clip(x, R.prim_value(T.float32(-0.5)), R.prim_value(T.float32(0.25)))"], {"x": ("n", 4)})
+UNARY += rows(FLOATS + ("int8", "uint64", "bool"), ["R.clip(x, R.prim_value(-1), R.prim_value(2))"], {"x": ("n",)})
+UNARY += rows(FLOATS + ("bool",), ["R.clip(x, R.prim_value(T.float32(-0.5)), R.prim_value(T.float32(0.25)))"], {"x": ("n", 4)})
 UNARY += rows(INTS, ["R.bitwise_not(x)"], {"x": ("n",)})
 UNARY += rows(("bool",), ["R.logical_not(x)"], {"x": ("n",)})
 UNARY += named("relu gelu gelu_tanh silu leakyrelu", "R.nn.{op}(x)", FLOATS, {"x": ("n", 4)})
@@ -334,7 +334,8 @@ NN += rows(FLOAT_PAIR, ["R.nn.layer_norm(x, g, b, axes=[-1])"], {"x": (6,), "g":
 NN += rows(FLOAT_PAIR, ["R.nn.layer_norm(x, g, b, axes=[0, 1])"], {"x": ("n", 4), "g": ("n", 4), "b": ("n", 4)})
 NN += rows(FLOAT_PAIR, ["R.nn.rms_norm(x, g, axes=[0])"], {"x": (6,), "g": (6,)})
 NN += rows(("float32",), [f"R.nn.batch_norm(x, g, b, m0, v0, {more})" for more in (
-    "axis=1", "axis=-2", "axis=1, center=False", "axis=1, scale=False", "axis=1, epsilon=0.5, momentum=0.25")],
+    "axis=1", "axis=-2", "axis=1, center=False", "axis=1, scale=False", "axis=1, epsilon=0.5, momentum=0.25",
+    "axis=1, training=False", "axis=1, training=False, scale=False")],
            {"x": ("n", 4, 6), "g": (4,), "b": (4,), "m0": (4,), "v0": (4,)})
 NN += rows(FLOAT_PAIR, ["R.nn.cross_entropy_with_logits(x, y)"], {"x": ("n", 4), "y": ("n", 4)})
 NN += rows(("float32",), ["R.nn.cross_entropy_with_logits(x, y)"], {"x": (4,), "y": (4,)})

@@ -37,10 +37,13 @@ Result<HostValue> EvalAstype(KernelCall& call) {
 
 namespace {
 
-// A bound of clip in the dtype of the tensor: what integers do not hold is their end.
+// A bound of clip in the dtype of the tensor: what integers and booleans do not hold is their end.
 template <class T>
 bool BoundAs(const Scalar& bound, T* result) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_same_v<T, BoolByte>) {
+    *result = Element<T>::Store(bound.dtype.is_floating() ? bound.real > 0 : bound.integer > 0);
+    return true;
+  } else if constexpr (std::is_integral_v<T>) {
     using Limits = std::numeric_limits<T>;
     const auto is_outside = [](auto value, T limit, bool above) {
       if constexpr (std::is_integral_v<decltype(value)>)

@@ -103,10 +103,14 @@ namespace {
 
 // A bound of clip in the dtype of the tensor: what it does not hold is its end.
 te::Value ClipBound(te::Value bound, DataType dtype) {
-  if (dtype.is_integer() && (bound.dtype().is_floating() || dtype.bits < bound.dtype().bits)) {
-    te::Builder& te = *bound.te();
-    bound = te::Max(te::Min(bound, te.MaxValue(dtype)), te.MinValue(dtype));
-  }
+  const DataType from = bound.dtype();
+  if (!dtype.is_integer()) return te::Cast(dtype, bound);
+  te::Builder& te = *bound.te();
+  const auto value_bits = [](DataType t) { return t.is_int() ? t.bits - 1 : t.bits; };
+  if (from.is_floating() || value_bits(from) > value_bits(dtype))
+    bound = te::Min(bound, te::Cast(from, te.MaxValue(dtype)));
+  if (from.is_floating() || (from.is_int() && (dtype.is_uint() || from.bits > dtype.bits)))
+    bound = te::Max(bound, te::Cast(from, te.MinValue(dtype)));
   return te::Cast(dtype, bound);
 }
 
