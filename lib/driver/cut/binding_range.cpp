@@ -165,9 +165,21 @@ class PieceBuilder {
         [](const Expr*) -> const Expr* { return nullptr; }, workspace_.arena());
   }
 
+  // The place of the value that a variable is bound to.
+  Span PlaceOf(const Var& var) const {
+    std::vector<const SeqExpr*> sequences;
+    CollectSequences(To<Function>(entry_.func)->body, sequences);
+    for (const SeqExpr* sequence : sequences) {
+      for (const Binding* binding : BindingsOf(*sequence)) {
+        if (binding->var == &var) return ValueOf(binding)->span();
+      }
+    }
+    return var.span();
+  }
+
   const Var* AddParam(const Var& var) {
     Var* param = workspace_.NewVar(var.name(), OuterType(var.type));
-    param->set_span(var.span());
+    param->set_span(PlaceOf(var));
     cloner_.Map(&var, param);
     return param;
   }

@@ -11,6 +11,7 @@
 #include "driver/session/module_part.h"
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/analysis/relax/references.h"
+#include "iropt/ir/attr_keys.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/edit_distance.h"
@@ -28,8 +29,10 @@ Result<const ModuleEntry*> FindFunction(const Module& module, std::string_view n
 }
 
 // Puts the function into the module under the name, by which code outside knows it, too.
-void SetPublic(Module& module, std::string_view name, const BaseFunc* function, const FuncStorageRef& storage) {
+void SetPublic(Module& module, std::string_view name, const BaseFunc* function, const FuncStorageRef& storage,
+               const Attr* onnx_graph = nullptr) {
   const DictAttr* attrs = function->attrs->With(attr::kGlobalSymbol, StrAttr::Get(name));
+  if (onnx_graph != nullptr) attrs = attrs->With(attr::kOnnxGraph, onnx_graph);
   Workspace workspace(module, storage);
   BaseFunc* copy = nullptr;
   if (const auto* graph = As<Function>(function)) {
@@ -41,6 +44,24 @@ void SetPublic(Module& module, std::string_view name, const BaseFunc* function, 
   }
   copy->attrs = attrs;
   module.Set(GlobalVar::Get(name), copy, workspace.Finish());
+}
+
+// What the ONNX model says of the inputs of `whole` that a piece of it takes: attr::kOnnxGraph of the piece, or null.
+const Attr* GraphOfPiece(const Function& whole, const Function& piece) {
+  const auto* graph = As<DictAttr>(whole.attrs->Find(attr::kOnnxGraph));
+  const auto* stated = graph ? As<ListAttr>(graph->Find("inputs")) : nullptr;
+  if (stated == nullptr || stated->values.size() != whole.params.size()) return nullptr;
+  std::vector<const Attr*> names;
+  for (const Var* param : piece.params) {
+    const Attr* name = StrAttr::Get(param->name());
+    for (uint32_t i = 0; i < whole.params.size(); ++i) {
+      if (whole.params[i]->name() == param->name()) name = stated->values[i];
+    }
+    names.push_back(name);
+  }
+  const DictAttr* result = DictAttr::Empty()->With("inputs", ListAttr::Get(names));
+  const Attr* types = graph->Find("types");
+  return types ? result->With("types", types) : result;
 }
 
 class Extraction {
@@ -63,6 +84,7 @@ class Extraction {
     const Result<BindingRange> range = FindBindingRange(*function, text.substr(colon + 1));
     if (!range.ok()) return fail(range.error().message);
     Piece& piece = pieces_.emplace_back(Piece{entry->var->name, MakePiece(*entry, *range, module_)});
+    piece.graph = GraphOfPiece(*function, *piece.made.function);
     for (const GlobalVar* callee : CalledFunctions::Compute(*piece.made.function, *piece.made.storage))
       roots_.push_back(callee);
     return {};
@@ -76,7 +98,7 @@ class Extraction {
     }
     for (const Piece& piece : pieces_) {
       const std::string name = result.Find(piece.name) ? result.UniqueName(piece.name) : std::string(piece.name);
-      SetPublic(result, name, piece.made.function, piece.made.storage);
+      SetPublic(result, name, piece.made.function, piece.made.storage, piece.graph);
     }
     return result;
   }
@@ -85,6 +107,7 @@ class Extraction {
   struct Piece {
     std::string_view name;
     PieceFunction made;
+    const Attr* graph = nullptr;
   };
 
   const Module& module_;
