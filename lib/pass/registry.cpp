@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -57,25 +58,27 @@ void ReportUnknownPass(std::string_view name, const PassRegistry& registry, Sour
                 diagnostics);
 }
 
-PassRegistry::PassRegistry() {
+PassRegistry::PassRegistry() : rows_(std::make_shared<Rows>()) {
   OptionSpec verify{std::string(config::testing::verify_analyses.name), OptionType::Bool, false,
                     "check that passes preserve the analyses that they claim to preserve"};
-  configs_.emplace(verify.name, verify);
+  Own().configs.emplace(verify.name, verify);
   OptionSpec immutable{std::string(config::testing::immutable_module.name), OptionType::Bool, false,
                        "check that no pass modifies its input module"};
-  configs_.emplace(immutable.name, immutable);
+  Own().configs.emplace(immutable.name, immutable);
+}
+
+PassRegistry::Rows& PassRegistry::Own() {
+  if (rows_.use_count() != 1) rows_ = std::make_shared<Rows>(*rows_);
+  // What other owners have read happens before they let go of the rows.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return const_cast<Rows&>(*rows_);
 }
 
 // Of the area of the passes, which is above this one; null in programs without it.
-[[gnu::weak]] Status RegisterAllPasses(PassRegistry& registry);
+[[gnu::weak]] const PassRegistry& AllPasses();
 
 PassRegistry& PassRegistry::Global() {
-  static PassRegistry& global = []() -> PassRegistry& {
-    static PassRegistry registry;
-    const Status added = &RegisterAllPasses != nullptr ? RegisterAllPasses(registry) : Status();
-    IROPT_CHECK(added.ok(), "{}", added.error().message);
-    return registry;
-  }();
+  static PassRegistry global = &AllPasses != nullptr ? AllPasses() : PassRegistry();
   return global;
 }
 
@@ -152,10 +155,11 @@ Status PassRegistry::Add(PassEntry row) {
   IROPT_RETURN_IF_ERROR(CheckName("pass", row.info.name, row.create != nullptr));
   const std::string name = row.info.name;
   row.plugin = adding_plugin_;
-  const auto [place, added] = passes_.emplace(name, std::move(row));
+  auto& passes = Own().passes;
+  const auto [place, added] = passes.emplace(name, std::move(row));
   if (!added) return TakenName("a pass", name, place->second.plugin);
   Status acyclic = RequirementWalk(*this).Visit(place->second.info, /*complete=*/false);
-  if (!acyclic.ok()) passes_.erase(place);
+  if (!acyclic.ok()) passes.erase(place);
   return acyclic;
 }
 
@@ -166,7 +170,7 @@ Status PassRegistry::AddConfig(OptionSpec spec) {
     for (const OptionSpec& field : spec.fields) fields.push_back({field.name, field.default_value, {}});
     spec.default_value = std::move(fields);
   }
-  if (configs_.emplace(name, std::move(spec)).second) return {};
+  if (Own().configs.emplace(name, std::move(spec)).second) return {};
   return Error{ErrorCode::Usage, fmt::format("there is already a configuration option '{}'", name)};
 }
 
@@ -176,27 +180,27 @@ Status PassRegistry::AddAlias(PassAlias alias) {
     return Error{ErrorCode::Usage,
                  fmt::format("'{}' is another name of the unknown pass '{}'", alias.alias, alias.pass)};
   }
-  aliases_.push_back(alias);
+  Own().aliases.push_back(alias);
   return {};
 }
 
 Status PassRegistry::AddPassName(OtherName other) {
   if (Find(other.name) != nullptr) return TakenName("a pass", other.name, {});
-  if (passes_.find(other.known_as) == passes_.end()) {
+  if (rows_->passes.find(other.known_as) == rows_->passes.end()) {
     return Error{ErrorCode::Usage,
                  fmt::format("'{}' is another name of the unknown pass '{}'", other.name, other.known_as)};
   }
-  other_pass_names_.emplace(other.name, other);
+  Own().other_pass_names.emplace(other.name, other);
   return {};
 }
 
 Status PassRegistry::AddConfigName(OtherName other) {
   if (FindConfig(other.name) != nullptr) return TakenName("a configuration option", other.name, {});
-  if (configs_.find(other.known_as) == configs_.end()) {
+  if (rows_->configs.find(other.known_as) == rows_->configs.end()) {
     return Error{ErrorCode::Usage, fmt::format("'{}' is another name of the unknown configuration option '{}'",
                                                other.name, other.known_as)};
   }
-  other_config_names_.emplace(other.name, other.known_as);
+  Own().other_config_names.emplace(other.name, other.known_as);
   return {};
 }
 
@@ -204,7 +208,7 @@ Status PassRegistry::AddInstrument(InstrumentEntry row) {
   IROPT_RETURN_IF_ERROR(CheckName("instrument", row.name, row.create != nullptr));
   const std::string name = row.name;
   row.plugin = adding_plugin_;
-  const auto [place, added] = instruments_.emplace(name, std::move(row));
+  const auto [place, added] = Own().instruments.emplace(name, std::move(row));
   if (!added) return TakenName("an instrument", name, place->second.plugin);
   return {};
 }
@@ -213,14 +217,15 @@ Status PassRegistry::AddAnalysis(PrintedAnalysis analysis) {
   IROPT_RETURN_IF_ERROR(CheckName("analysis", analysis.name, /*has_factory=*/true));
   if (analysis.print == nullptr)
     return Error{ErrorCode::Usage, fmt::format("the analysis '{}' has no function that prints it", analysis.name)};
-  const auto printer = passes_.find(kPrintAnalysesPass);
-  if (printer == passes_.end()) {
+  Rows& own = Own();
+  const auto printer = own.passes.find(kPrintAnalysesPass);
+  if (printer == own.passes.end()) {
     return Error{ErrorCode::Usage,
                  fmt::format("the registry lacks the pass '{}', which prints '{}'", kPrintAnalysesPass, analysis.name)};
   }
   const std::string name = analysis.name;
   analysis.plugin = adding_plugin_;
-  const auto [place, added] = analyses_.emplace(name, std::move(analysis));
+  const auto [place, added] = own.analyses.emplace(name, std::move(analysis));
   if (!added) return TakenName("an analysis", name, place->second.plugin);
   std::vector<OptionSpec>& options = printer->second.options;
   if (std::ranges::find(options, name, &OptionSpec::name) == options.end())
@@ -283,8 +288,9 @@ Status PassRegistry::AddPipeline(PipelineEntry entry) {
   if (const Status passes = CheckPasses(entry, *this); !passes.ok()) return refuse(passes.error().message);
   entry.plugin = adding_plugin_;
   const auto key = [](const PipelineEntry& e) { return std::tie(e.name, e.lowest_level); };
-  const auto place = std::ranges::upper_bound(pipelines_, key(entry), std::less<>(), key);
-  pipelines_.insert(place, std::move(entry));
+  auto& pipelines = Own().pipelines;
+  const auto place = std::ranges::upper_bound(pipelines, key(entry), std::less<>(), key);
+  pipelines.insert(place, std::move(entry));
   return {};
 }
 
@@ -301,7 +307,7 @@ Status PassRegistry::ExtendPipeline(PipelineEntry addition) {
   }
   if (const Status passes = CheckPasses(addition, *this); !passes.ok()) return refuse(passes.error().message);
   addition.plugin = adding_plugin_;
-  additions_.push_back(std::move(addition));
+  Own().additions.push_back(std::move(addition));
   return {};
 }
 
@@ -331,14 +337,14 @@ Status PassRegistry::AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegis
       CatchExceptions([&] { return fmt::format("plugin '{}'", plugin.name); }, [&] { return add(extended); }));
   for (const std::function<void()>& action : std::exchange(extended.when_added_, {})) action();
   extended.adding_plugin_.clear();
-  extended.plugins_.push_back(std::move(plugin));
+  extended.Own().plugins.push_back(std::move(plugin));
   *this = std::move(extended);
   return {};
 }
 
 const PassEntry* PassRegistry::Find(std::string_view name) const {
-  const auto at = passes_.find(PassName(name));
-  return at == passes_.end() ? nullptr : &at->second;
+  const auto at = rows_->passes.find(PassName(name));
+  return at == rows_->passes.end() ? nullptr : &at->second;
 }
 
 // The name of the function in Python for that of the registry of TVM's functions: tirx.X for tirx.transform.X, and X
@@ -362,20 +368,21 @@ static std::string PythonName(std::string_view name) {
 // What the name stands for: itself if a pass has it, which may be one of a plugin, else a row of names.def.
 static OtherName MeaningOf(std::string_view name, const std::map<std::string, PassEntry, std::less<>>& passes,
                            const std::map<std::string, OtherName, std::less<>>& others) {
-  const std::string python = PythonName(name);
-  for (const std::string_view spelling : {name, std::string_view(python)}) {
-    if (const auto pass = passes.find(spelling); pass != passes.end()) return {name, pass->first};
+  const auto find = [&](std::string_view spelling) -> std::optional<OtherName> {
+    if (const auto pass = passes.find(spelling); pass != passes.end()) return OtherName{name, pass->first};
     if (const auto other = others.find(spelling); other != others.end()) return other->second;
-  }
-  return {name, name};
+    return std::nullopt;
+  };
+  if (const std::optional<OtherName> found = find(name)) return *found;
+  return find(PythonName(name)).value_or(OtherName{name, name});
 }
 
 std::string_view PassRegistry::PassName(std::string_view name) const {
-  return MeaningOf(name, passes_, other_pass_names_).known_as;
+  return MeaningOf(name, rows_->passes, rows_->other_pass_names).known_as;
 }
 
 void PassRegistry::AddOptionsOf(std::string_view name, OptionValue::Dict& options) const {
-  const std::string_view setting = MeaningOf(name, passes_, other_pass_names_).option;
+  const std::string_view setting = MeaningOf(name, rows_->passes, rows_->other_pass_names).option;
   if (setting.empty()) return;
   const size_t equals = setting.find('=');
   const std::string_view option = setting.substr(0, equals);
@@ -386,8 +393,8 @@ void PassRegistry::AddOptionsOf(std::string_view name, OptionValue::Dict& option
 
 std::vector<std::string_view> PassRegistry::OtherNames(std::string_view pass) const {
   std::vector<std::string_view> names;
-  for (const auto& [name, other] : other_pass_names_) {
-    if (other.known_as == pass && !passes_.contains(name)) names.push_back(name);
+  for (const auto& [name, other] : rows_->other_pass_names) {
+    if (other.known_as == pass && !rows_->passes.contains(name)) names.push_back(name);
   }
   return names;
 }
@@ -414,31 +421,31 @@ std::optional<std::string> PassRegistry::Suggest(std::string_view name,
   if (IsLevel(name) && FindPipeline(kDefaultPipeline, name[1] - '0') != nullptr) {
     return fmt::format("{}<{}>", kDefaultPipeline, name);
   }
-  if (const std::optional<std::string_view> same = FindLastPart(passes_, name)) return std::string(*same);
+  if (const std::optional<std::string_view> same = FindLastPart(rows_->passes, name)) return std::string(*same);
   std::vector<std::string_view> known(others.begin(), others.end());
-  for (const auto& [pass, row] : passes_) known.push_back(pass);
-  for (const auto& [other, pass] : other_pass_names_) known.push_back(other);
-  for (const PipelineEntry& entry : pipelines_) known.push_back(entry.name);
-  for (const PassAlias& alias : aliases_) known.push_back(alias.alias);
+  for (const auto& [pass, row] : rows_->passes) known.push_back(pass);
+  for (const auto& [other, pass] : rows_->other_pass_names) known.push_back(other);
+  for (const PipelineEntry& entry : rows_->pipelines) known.push_back(entry.name);
+  for (const PassAlias& alias : rows_->aliases) known.push_back(alias.alias);
   const std::optional<std::string_view> nearest = NearestName(name, known);
   if (!nearest) return std::nullopt;
   if (*nearest == kDefaultPipeline) return fmt::format("{}<O{}>", kDefaultPipeline, kDefaultOptLevel);
-  const auto alias = std::ranges::find(aliases_, *nearest, &PassAlias::alias);
-  return std::string(alias == aliases_.end() ? *nearest : alias->pass);
+  const auto alias = std::ranges::find(rows_->aliases, *nearest, &PassAlias::alias);
+  return std::string(alias == rows_->aliases.end() ? *nearest : alias->pass);
 }
 
 const PipelineEntry* PassRegistry::FindPipeline(std::string_view name, int level) const {
-  const auto at = std::ranges::find_if(pipelines_, [&](const PipelineEntry& entry) {
+  const auto at = std::ranges::find_if(rows_->pipelines, [&](const PipelineEntry& entry) {
     return entry.name == name && entry.lowest_level <= level && level <= entry.highest_level;
   });
-  return at == pipelines_.end() ? nullptr : &*at;
+  return at == rows_->pipelines.end() ? nullptr : &*at;
 }
 
 std::vector<const PipelineEntry*> PassRegistry::FindPipelineParts(std::string_view name, int level,
                                                                   std::string_view target) const {
   std::vector<const PipelineEntry*> parts;
   const auto add = [&](bool comes_first) {
-    for (const PipelineEntry& added : additions_) {
+    for (const PipelineEntry& added : rows_->additions) {
       if ((!added.target.empty() && added.target != target) || added.comes_first != comes_first) continue;
       if (added.name == name && added.lowest_level <= level && level <= added.highest_level) parts.push_back(&added);
     }
@@ -450,9 +457,9 @@ std::vector<const PipelineEntry*> PassRegistry::FindPipelineParts(std::string_vi
 }
 
 const OptionSpec* PassRegistry::FindConfig(std::string_view key) const {
-  if (const auto at = configs_.find(key); at != configs_.end()) return &at->second;
-  const auto other = other_config_names_.find(key);
-  return other == other_config_names_.end() ? nullptr : &configs_.find(other->second)->second;
+  if (const auto at = rows_->configs.find(key); at != rows_->configs.end()) return &at->second;
+  const auto other = rows_->other_config_names.find(key);
+  return other == rows_->other_config_names.end() ? nullptr : &rows_->configs.find(other->second)->second;
 }
 
 Result<Pass> PassRegistry::Create(std::string_view name, OptionValue::Dict options, DiagnosticEngine& diagnostics,
@@ -480,8 +487,8 @@ Result<Pass> PassRegistry::Create(std::string_view name, OptionValue::Dict optio
 
 Result<std::shared_ptr<PassInstrument>> PassRegistry::CreateInstrument(std::string_view name, OptionValue::Dict options,
                                                                        DiagnosticEngine& diagnostics) const {
-  const auto at = instruments_.find(name);
-  IROPT_CHECK(at != instruments_.end(), "there is no instrument '{}'", name);
+  const auto at = rows_->instruments.find(name);
+  IROPT_CHECK(at != rows_->instruments.end(), "there is no instrument '{}'", name);
   const InstrumentEntry& row = at->second;
   if (!CheckOptions(row.options, fmt::format("instrument '{}'", name), options, diagnostics)) {
     return Failure{ErrorCode::Usage};

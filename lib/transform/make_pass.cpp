@@ -10,7 +10,7 @@ namespace {
 
 // The reference makes the linker take the table of passes, which PassRegistry::Global() is filled with, into programs
 // that make passes by these functions only.
-[[gnu::used]] constexpr Status (*kRegister)(PassRegistry&) = &RegisterAllPasses;
+[[gnu::used]] constexpr const PassRegistry& (*kAllPasses)() = &AllPasses;
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "analyses.h"
+#include "iropt/support/check.h"
 #include "iropt/transform/passes.h"
 #include "rows.h"
 
@@ -18,6 +19,16 @@ Status RegisterAllPasses(PassRegistry& registry) {
     IROPT_RETURN_IF_ERROR(is_addition ? registry.ExtendPipeline(std::move(row)) : registry.AddPipeline(std::move(row)));
   }
   return {};
+}
+
+const PassRegistry& AllPasses() {
+  static const PassRegistry all = [] {
+    PassRegistry registry;
+    const Status added = RegisterAllPasses(registry);
+    IROPT_CHECK(added.ok(), "{}", added.error().message);
+    return registry;
+  }();
+  return all;
 }
 
 }  // namespace iropt

@@ -100,6 +100,7 @@ struct PluginRecord {
   std::string path;
 };
 
+// Copies share their rows until one of them adds to its own.
 class PassRegistry {
  public:
   PassRegistry();
@@ -139,12 +140,12 @@ class PassRegistry {
   Status AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegistry&)> add);
 
   // In the order of their names.
-  const std::map<std::string, PassEntry, std::less<>>& passes() const { return passes_; }
-  const std::map<std::string, OptionSpec, std::less<>>& configs() const { return configs_; }
-  const std::map<std::string, InstrumentEntry, std::less<>>& instruments() const { return instruments_; }
-  const std::map<std::string, PrintedAnalysis, std::less<>>& analyses() const { return analyses_; }
-  std::span<const PipelineEntry> pipelines() const { return pipelines_; }
-  std::span<const PluginRecord> plugins() const { return plugins_; }
+  const std::map<std::string, PassEntry, std::less<>>& passes() const { return rows_->passes; }
+  const std::map<std::string, OptionSpec, std::less<>>& configs() const { return rows_->configs; }
+  const std::map<std::string, InstrumentEntry, std::less<>>& instruments() const { return rows_->instruments; }
+  const std::map<std::string, PrintedAnalysis, std::less<>>& analyses() const { return rows_->analyses; }
+  std::span<const PipelineEntry> pipelines() const { return rows_->pipelines; }
+  std::span<const PluginRecord> plugins() const { return rows_->plugins; }
   // By its name or another one.
   const PassEntry* Find(std::string_view name) const;
   // The name of the pass that has `name` in some version of TVM; `name` itself if there is none.
@@ -163,7 +164,7 @@ class PassRegistry {
   // given kind. Empty if it does not exist.
   std::vector<const PipelineEntry*> FindPipelineParts(std::string_view name, int level,
                                                       std::string_view target = {}) const;
-  std::span<const PipelineEntry> pipeline_additions() const { return additions_; }
+  std::span<const PipelineEntry> pipeline_additions() const { return rows_->additions; }
 
   // Reads options in TVMScript when a pass is created; null if there is none.
   const TextReader* reader() const { return reader_.get(); }
@@ -181,16 +182,22 @@ class PassRegistry {
   Result<std::vector<const PassEntry*>> RequiredBy(const PassInfo& info) const;
 
  private:
-  std::map<std::string, PassEntry, std::less<>> passes_;
-  std::vector<PassAlias> aliases_;
-  std::map<std::string, OtherName, std::less<>> other_pass_names_;  // to names of passes_
-  std::map<std::string, OptionSpec, std::less<>> configs_;
-  std::map<std::string, std::string, std::less<>> other_config_names_;  // to keys of configs_
-  std::map<std::string, InstrumentEntry, std::less<>> instruments_;
-  std::map<std::string, PrintedAnalysis, std::less<>> analyses_;
-  std::vector<PipelineEntry> pipelines_;
-  std::vector<PipelineEntry> additions_;  // in the order in which they were added
-  std::vector<PluginRecord> plugins_;
+  struct Rows {
+    std::map<std::string, PassEntry, std::less<>> passes = {};
+    std::vector<PassAlias> aliases = {};
+    std::map<std::string, OtherName, std::less<>> other_pass_names = {};  // to names of `passes`
+    std::map<std::string, OptionSpec, std::less<>> configs = {};
+    std::map<std::string, std::string, std::less<>> other_config_names = {};  // to keys of `configs`
+    std::map<std::string, InstrumentEntry, std::less<>> instruments = {};
+    std::map<std::string, PrintedAnalysis, std::less<>> analyses = {};
+    std::vector<PipelineEntry> pipelines = {};
+    std::vector<PipelineEntry> additions = {};  // in the order in which they were added
+    std::vector<PluginRecord> plugins = {};
+  };
+  // The rows, which no other registry has from then on.
+  Rows& Own();
+
+  std::shared_ptr<const Rows> rows_;  // with copies of this one
   std::shared_ptr<const TextReader> reader_;
   std::string adding_plugin_;                      // whose rows are being added
   std::vector<std::function<void()>> when_added_;  // called once all of them are added

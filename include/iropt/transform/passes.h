@@ -14,4 +14,7 @@ namespace iropt {
 // Adds every row of passes.def, configs.def, pipelines.def and names.def.
 Status RegisterAllPasses(PassRegistry& registry);
 
+// A registry with these rows, which is made once in a process. A copy takes no time, and can get others.
+const PassRegistry& AllPasses();
+
 }  // namespace iropt

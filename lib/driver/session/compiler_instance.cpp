@@ -112,13 +112,12 @@ CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer* 
       own_consumer_(consumer == nullptr ? MakeConsumer(options_, &console_, &sources_) : nullptr),
       consumers_(std::make_unique<DiagnosticTee>(consumer == nullptr ? *own_consumer_ : *consumer, options_.quiet)),
       diagnostics_(consumers_.get()),
+      registry_(AllPasses()),
       weights_(options_, diagnostics_) {
   // A consumer that also takes other output prints everything in one form.
   if (auto* sink = dynamic_cast<OutputSink*>(own_consumer_.get())) formatted_err_.emplace(sink);
   diagnostics_.set_warnings_as_errors(options_.warnings_as_errors);
   registry_.set_reader(std::make_shared<ScriptReader>(sources_));
-  const Status registered = RegisterAllPasses(registry_);
-  IROPT_CHECK(registered.ok(), "{}", registered.error().message);
 }
 
 CompilerInstance::~CompilerInstance() = default;
