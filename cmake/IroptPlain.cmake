@@ -61,7 +61,7 @@ target_include_directories(iropt_zlib SYSTEM PUBLIC "${iropt_zlib_folder}")
 target_compile_options(iropt_zlib PRIVATE -w -O2)
 add_library(ZLIB::ZLIB ALIAS iropt_zlib)
 
-# iropt_link_wasi(<program>): links the program with the C library, libc++ and web/runtime.
+# iropt_link_wasi(<program>): links the program with the C library, libc++, web/runtime and web/prepare.cpp.
 function(iropt_link_wasi program)
   file(GLOB runtime CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/web/runtime/*.cpp")
   add_library(iropt_wasi_runtime OBJECT ${runtime})
@@ -70,11 +70,11 @@ function(iropt_link_wasi program)
   set_source_files_properties("${PROJECT_SOURCE_DIR}/web/runtime/memory.cpp" PROPERTIES COMPILE_OPTIONS -fno-builtin)
   target_link_libraries(iropt_wasi_runtime PRIVATE fmt::fmt)
   target_compile_features(iropt_wasi_runtime PRIVATE cxx_std_20)
-  target_sources(${program} PRIVATE $<TARGET_OBJECTS:iropt_wasi_runtime>)
+  target_sources(${program} PRIVATE $<TARGET_OBJECTS:iropt_wasi_runtime> "${PROJECT_SOURCE_DIR}/web/prepare.cpp")
   set_target_properties(${program} PROPERTIES SUFFIX ".wasm")
   target_link_options(${program} PRIVATE -nostdlib LINKER:--gc-sections LINKER:--strip-all LINKER:--import-memory
                       LINKER:--export-memory LINKER:--export=__global_base LINKER:--export=__data_end
-                      LINKER:--export=__stack_pointer LINKER:--initial-memory=50331648 LINKER:--max-memory=4294967296 LINKER:-z,stack-size=16777216)
+                      LINKER:--export=__heap_base LINKER:--export=__stack_pointer LINKER:--initial-memory=50331648 LINKER:--max-memory=4294967296 LINKER:-z,stack-size=16777216)
   # CLI11 reads numbers as long double, for which the C library has a part of its own.
   target_link_libraries(${program} PRIVATE "/usr/lib/wasm32-wasi/crt1.o" "-L/usr/lib/wasm32-wasi"
                         "-L${iropt_llvm}/lib/wasm32-wasi" c++ c++abi wasi-emulated-signal wasi-emulated-getpid

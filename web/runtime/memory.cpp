@@ -1,4 +1,6 @@
-// Copies and fills by instructions of WebAssembly: Debian's C library has loops, which are slower from some size on.
+// Copies and fills by instructions of WebAssembly: Debian's C library has loops, which are slower from some size on. And the memory that
+// malloc asks for.
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -52,6 +54,23 @@ void* memset(void* to, int value, size_t size) {
   }
   asm volatile("local.get %0\n local.get %1\n local.get %2\n memory.fill 0" : : "r"(to), "r"(value), "r"(size) : "memory");
   return to;
+}
+
+// The C library's returns the end of the memory. In an instance whose variables are as they were before another run, the memory has
+// grown since, and that of the other run is used again.
+void* sbrk(intptr_t increment) {
+  constexpr size_t kPage = 65536;
+  static size_t pages = 0;  // that are in use
+  if (pages == 0) pages = __builtin_wasm_memory_size(0);
+  const size_t before = pages;
+  const size_t wanted = before + (static_cast<size_t>(increment) + kPage - 1) / kPage;
+  const size_t there = __builtin_wasm_memory_size(0);
+  if (increment < 0 || (wanted > there && __builtin_wasm_memory_grow(0, wanted - there) == SIZE_MAX)) {
+    errno = ENOMEM;
+    return reinterpret_cast<void*>(-1);
+  }
+  pages = wanted;
+  return reinterpret_cast<void*>(before * kPage);
 }
 
 }  // extern "C"

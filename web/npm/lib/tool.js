@@ -2,6 +2,7 @@
 import {Exit, makeWasi} from './wasi.js';
 
 const PAGE = 65536;
+const BLOCK = 4096;
 const MOST_PAGES = 65536;
 // As the module declares its memory, which is imported.
 const FIRST_PAGES = 768;
@@ -20,6 +21,30 @@ function pagesFor(inputBytes) {
   return FIRST_PAGES + Math.ceil(Math.min(MEMORY_OF_INPUT * inputBytes, MOST_EXPECTED) / PAGE);
 }
 
+function part(buffer, begin, end) {
+  return {begin, contents: new Uint8Array(buffer.slice(begin, end))};
+}
+
+// The parts of a memory from `begin` on that are not zero, in blocks.
+function usedParts(buffer, begin) {
+  const words = new Uint32Array(buffer);
+  const isUsed = (at) => {
+    for (let i = at / 4; i < (at + BLOCK) / 4; ++i) if (words[i] !== 0) return true;
+    return false;
+  };
+  const parts = [];
+  let from;
+  for (let at = begin - (begin % BLOCK); at <= buffer.byteLength; at += BLOCK) {
+    const used = at < buffer.byteLength && isUsed(at);
+    if (used) from ??= Math.max(at, begin);
+    else if (from !== undefined) {
+      parts.push(part(buffer, from, at));
+      from = undefined;
+    }
+  }
+  return parts;
+}
+
 // The module with its memory, which is expensive to make.
 class Program {
   constructor(module, pages, maximum) {
@@ -32,17 +57,19 @@ class Program {
     }).exports;
   }
 
-  // Keeps the variables of the program as they are before it runs. Nothing is expected of the rest of the memory.
+  // Makes what all runs need, and keeps the memory with it: the variables, and what malloc has given. All else is zero.
   save() {
-    const {__global_base: begin, __data_end: end, __stack_pointer: stack} = this.exports;
-    this.begin = begin.value;
-    this.variables = new Uint8Array(this.memory.buffer).slice(begin.value, end.value);
+    const {__global_base: globals, __data_end: end, __heap_base: heap, __stack_pointer: stack} = this.exports;
+    this.exports.prepare();
+    this.saved = [part(this.memory.buffer, globals.value, end.value), ...usedParts(this.memory.buffer, heap.value)];
     this.stack = stack.value;
   }
+  // Nothing is expected of the rest of the memory.
   restore(pages) {
     const missing = pages - this.memory.buffer.byteLength / PAGE;
     if (missing > 0) this.memory.grow(missing);
-    new Uint8Array(this.memory.buffer).set(this.variables, this.begin);
+    const bytes = new Uint8Array(this.memory.buffer);
+    for (const {begin, contents} of this.saved) bytes.set(contents, begin);
     this.exports.__stack_pointer.value = this.stack;
   }
 
@@ -76,12 +103,11 @@ export class Tool {
   run({maxMemory = MOST_PAGES * PAGE, inputBytes = 0, ...run}) {
     const maximum = Math.min(MOST_PAGES, Math.max(FIRST_PAGES, Math.floor(maxMemory / PAGE)));
     const pages = Math.min(maximum, pagesFor(inputBytes));
-    if (this.program?.maximum === maximum) {
-      this.program.restore(pages);
-    } else {
-      this.program = new Program(this.module, pages, maximum);
+    if (this.program?.maximum !== maximum) {
+      this.program = new Program(this.module, FIRST_PAGES, maximum);
       this.program.save();
     }
+    this.program.restore(pages);
     const code = this.program.run(run);
     if (code === INTERNAL_ERROR || this.program.memory.buffer.byteLength > MOST_KEPT) this.program = undefined;
     return code;
