@@ -308,7 +308,7 @@ void AddShapes(Table& table) {
   });
 }
 
-RuleSet MakeSimplifyExprRules(bool with_float_products) {
+std::shared_ptr<const RuleSet> MakeSimplifyExprRules(bool with_float_products) {
   Table table;
   AddArithmetic(table);
   AddConversions(table);
@@ -326,7 +326,17 @@ RuleSet MakeSimplifyExprRules(bool with_float_products) {
   AddTermOfReshapeRules(rules);
   AddSplitTransposeRules(rules);
   AddTakenPlaceRules(rules);
-  return rules;
+  return std::make_shared<const RuleSet>(std::move(rules));
+}
+
+// All passes of a process share them: pipelines have the pass several times.
+std::shared_ptr<const RuleSet> SimplifyExprRules(bool with_float_products) {
+  if (with_float_products) {
+    static const std::shared_ptr<const RuleSet> all = MakeSimplifyExprRules(true);
+    return all;
+  }
+  static const std::shared_ptr<const RuleSet> finite = MakeSimplifyExprRules(false);
+  return finite;
 }
 
 }  // namespace
@@ -335,7 +345,7 @@ Pass CreateSimplifyExpr(const PassOptions& options) {
   const bool with_float_products = *pass_options::SimplifyExpr(options).float_products;
   PassInfo info = options.info();
   if (!with_float_products) std::erase(info.changes, PassChange::NonFinite);
-  return CreateOrderedRulePass(info, std::make_shared<const RuleSet>(MakeSimplifyExprRules(with_float_products)));
+  return CreateOrderedRulePass(info, SimplifyExprRules(with_float_products));
 }
 
 }  // namespace iropt
