@@ -183,8 +183,11 @@ class Page:
         }})()""")
         if not place:
             raise RuntimeError(f"the page has no {selector}")
+        self.click_at(*place)
+
+    def click_at(self, x, y):
         for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", {"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1})
+            self.call("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1})
         self.settle()
 
     def choose_file(self, selector, path):
@@ -227,6 +230,24 @@ class Page:
     def type(self, text):
         for character in text:
             self.press(character)
+
+    def insert_text(self, text):
+        """Inserts a text where the cursor is, as pasting does."""
+        self.call("Input.insertText", {"text": text})
+        self.settle()
+
+    def history(self):
+        """The addresses that were visited, up to the current one."""
+        found = self.call("Page.getNavigationHistory")
+        return [entry["url"] for entry in found["entries"][:found["currentIndex"] + 1]]
+
+    def go_to_entry(self, index):
+        """Goes to an entry of the history, as the button of the browser does."""
+        found = self.call("Page.getNavigationHistory")
+        self.call("Page.navigateToHistoryEntry", {"entryId": found["entries"][index]["id"]})
+
+    def save_downloads_in(self, folder):
+        self.call("Page.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder})
 
     def screenshot(self, path):
         self.settle()

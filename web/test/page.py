@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tests the page of build-wasm/site in headless Chromium, with clicks and keys.
+"""Tests the page of build-wasm/site in headless Chromium or Firefox, with clicks and keys.
 
-  page.py [--screenshots FOLDER] [--model FILE.onnx]
+  page.py [--firefox] [--screenshots FOLDER] [--model FILE.onnx]
 
 Prints a line for each thing that works; the exit code is 1 at the first one that does not.
 """
@@ -19,6 +19,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "tools"))
 from browser import Browser  # noqa: E402
+from firefox import Firefox  # noqa: E402
 
 SITE = os.path.join(ROOT, "build-wasm", "site")
 # The page is ready, and nothing runs.
@@ -63,8 +64,7 @@ class Tests:
         """Replaces the text as somebody who selects all and pastes."""
         page.click("#editor textarea")
         page.press("a", modifiers=2)
-        page.call("Input.insertText", {"text": text})
-        page.settle()
+        page.insert_text(text)
 
     def set_passes(self, page, text):
         page.click("#passes")
@@ -178,10 +178,10 @@ class Tests:
         other.eval("location.hash = '#1.broken'")
         self.choose_example(other, 0)
         self.check("a damaged link changes nothing", "R.multiply" in other.eval(RESULT))
-        found = other.call("Page.getNavigationHistory")
-        back = [entry for entry in found["entries"][:found["currentIndex"]] if "#1." in entry["url"]]
-        self.check("the link is in the history", len(back) > 0, [entry["url"] for entry in found["entries"]])
-        other.call("Page.navigateToHistoryEntry", {"entryId": back[-1]["id"]})
+        visited = other.history()
+        back = [i for i, address in enumerate(visited[:-1]) if "#1." in address]
+        self.check("the link is in the history", len(back) > 0, visited)
+        other.go_to_entry(back[-1])
         self.wait(other, f"{INPUT}.value === {json.dumps(RIGHT)}")
         self.check("the browser goes back to it", True)
         other.close()
@@ -248,7 +248,7 @@ class Tests:
         self.check("by the default pipeline", page.eval("document.querySelector('#level').value + document.querySelector('#passes').value") == "3")
         self.check("its result is to be downloaded", not page.eval("document.querySelector('#download').disabled"))
         with tempfile.TemporaryDirectory() as folder:
-            page.call("Page.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder})
+            page.save_downloads_in(folder)
             page.click("#download")
             saved = os.path.join(folder, f"small-{name}")
             end = time.monotonic() + 20
@@ -294,12 +294,13 @@ class Tests:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--firefox", action="store_true")
     parser.add_argument("--screenshots", metavar="FOLDER")
     parser.add_argument("--model", metavar="FILE", default=os.path.join(ROOT, "examples", "cnn.onnx"))
     args = parser.parse_args()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=SITE))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    with Browser(seconds=120) as browser:
+    with (Firefox if args.firefox else Browser)(seconds=120) as browser:
         tests = Tests(browser, f"http://127.0.0.1:{server.server_port}/", args.screenshots)
         page = tests.example()
         tests.mistake(page)

@@ -21,6 +21,11 @@ function pagesFor(inputBytes) {
   return FIRST_PAGES + Math.ceil(Math.min(MEMORY_OF_INPUT * inputBytes, MOST_EXPECTED) / PAGE);
 }
 
+// Firefox has an error of its own for it.
+function isStackOverflow(error) {
+  return error instanceof RangeError || error.name === 'InternalError';
+}
+
 function part(buffer, begin, end) {
   return {begin, contents: new Uint8Array(buffer.slice(begin, end))};
 }
@@ -81,7 +86,7 @@ class Program {
     } catch (error) {
       if (error instanceof Exit) return error.code;
       const report = (message) => streams[2].write(new TextEncoder().encode(`${name}: ${message}\n`), null);
-      if (error instanceof RangeError) {
+      if (isStackOverflow(error)) {
         report('error: the input is nested too deeply for the stack of this engine');
         return OUT_OF_MEMORY;
       }
