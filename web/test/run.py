@@ -3,10 +3,11 @@
 
   run.py [--native build/bin/ir-opt] [TEST...]
 
-TEST is `runtime` (web/runtime), `files` (files in memory), `package` (the package for npm), `bytes` (what the tools write is what the native ones do), `lit` (every
-25th lit test of test/text, test/transform and test/exchange), `page` (the page, in Chromium), or `lit_all`; without a name, all but the
-last one run. Tests that lack what they need are skipped: `bytes` the native tool, `page` Chromium, all of them the build of
-scripts/web.sh. The exit code is 1 if a test fails, and 77 if all are skipped.
+TEST is `runtime` (web/runtime), `files` (files in memory), `size` (of the module), `package` (the package for npm), `runs` (runs leave
+nothing behind for each other), `bytes` (what the tools write is what the native ones do), `lit` (every 25th lit test of test/text,
+test/transform and test/exchange), `page` and `firefox` (the page, in Chromium and in Firefox), or `lit_all`; without a name, all but
+the last one run. Tests that lack what they need are skipped: `bytes` the native tool, `page` and `firefox` the browser, all of them the
+build of scripts/web.sh. The exit code is 1 if a test fails, and 77 if all are skipped.
 """
 import argparse
 import glob
@@ -17,6 +18,7 @@ import sys
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
+BUILD = os.path.join(ROOT, "build-wasm")
 SKIPPED = 77
 
 
@@ -24,10 +26,20 @@ def steps(native):
     """The command of each test, and why it cannot run, if so."""
     no_native = None if native else "the native ir-opt is not built"
     flags = [f"--native={native}"] if native else []
-    no_browser = None if shutil.which("chromium") else "Chromium is not installed"
-    return {"runtime": (["runtime.py"], None), "files": (["memory_files.mjs"], None), "package": (["package.py", *flags], None),
-            "bytes": (["same_bytes.py", *flags], no_native),
-            "lit": (["lit_in_node.py", "--sample=25"], None), "page": (["page.py"], no_browser), "lit_all": (["lit_in_node.py"], None)}
+    missing = {name: None if shutil.which(name) else f"{name} is not installed" for name in ("chromium", "firefox-esr")}
+    return {"runtime": (["runtime.py"], None), "files": (["memory_files.mjs"], None), "size": (["size.mjs"], None),
+            "package": (["package.py", *flags], None), "runs": (["runs.mjs"], None), "bytes": (["same_bytes.py", *flags], no_native),
+            "lit": (["lit_in_node.py", "--sample=25"], None), "page": (["page.py"], missing["chromium"]),
+            "firefox": (["page.py", "--firefox"], missing["firefox-esr"]), "lit_all": (["lit_in_node.py"], None)}
+
+
+def reason_to_skip():
+    """Why no test can run; nothing if they can."""
+    if not shutil.which("node"):
+        return "Node is not installed: Debian's package is nodejs"
+    if not glob.glob(os.path.join(BUILD, "npm", "ir-opt-*.tgz")):
+        return f"{BUILD} has no WebAssembly build: run scripts/web.sh, which installs what it needs, builds it and runs these tests"
+    return None
 
 
 def main():
@@ -38,8 +50,8 @@ def main():
     known = steps(args.native if os.path.exists(args.native) else None)
     if unknown := [name for name in args.tests if name not in known]:
         parser.error(f"unknown test '{unknown[0]}': expected {', '.join(known)}")
-    if not glob.glob(os.path.join(ROOT, "build-wasm", "npm", "ir-opt-*.tgz")) or not shutil.which("node"):
-        print("skipped: build-wasm or Node is not there; scripts/web.sh builds and installs them")
+    if why := reason_to_skip():
+        print(f"skipped: {why}")
         return SKIPPED
     codes = []
     for name in args.tests or [name for name in known if name != "lit_all"]:

@@ -154,6 +154,18 @@ TEST_CASE("a name is registered once") {
   REQUIRE_FALSE(config.ok());
 }
 
+TEST_CASE("what is added to a copy of a registry is not in the other one") {
+  Filled f;
+  PassRegistry copy = f.registry;
+  CHECK(copy.Find("FoldConstant") == f.registry.Find("FoldConstant"));
+  REQUIRE(copy.Add(MakeRow("Mine")).ok());
+  CHECK(copy.Find("Mine") != nullptr);
+  CHECK(f.registry.Find("Mine") == nullptr);
+  REQUIRE(f.registry.AddConfig({"mine.key", OptionType::Bool, true, ""}).ok());
+  CHECK(copy.FindConfig("mine.key") == nullptr);
+  CHECK(copy.passes().size() == 2);
+}
+
 TEST_CASE("a circle of requirements is refused when it closes") {
   PassRegistry registry;
   REQUIRE(registry.Add(MakeRow("A", {"B"})).ok());
