@@ -98,15 +98,16 @@ const [name, package_, file, repeat, out] = process.argv.slice(2);
 const bytes = fs.readFileSync(file);
 const {load, simplify} = await import(package_);
 const tool = name === 'ir-opt' ? await load() : undefined;
-const run = () => tool ? tool.optimize(bytes, {level: 3}) : simplify(bytes);
+const run = async () => tool ? (await tool.optimize(bytes, {level: 3})).output : (await simplify(bytes)).model;
 const times = [];
-let now;
+let now, model;
 for (let i = 0; i <= repeat; ++i) {
   const begin = performance.now();
-  await run();
+  model = await run();
   times.push(performance.now() - begin);
   now ??= performance.now();
 }
+fs.writeFileSync(`${out}.onnx`, model);
 fs.writeFileSync(out, JSON.stringify({now, times}));
 process.exit(0);
 """
@@ -176,12 +177,12 @@ def onnxsim(node_modules, paths, repeat, folder):
 
 
 def in_node(command, repeat, folder):
-    """The milliseconds from the start to the first result, of the first call, and the least of the later ones."""
+    """The milliseconds from the start to the first result, of the first call, and the least of the later ones; and the nodes of the result."""
     out = os.path.join(folder, "times.json")
     subprocess.run([*command, str(repeat), out], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with open(out, encoding="utf-8") as file:
         found = json.load(file)
-    return found["now"], found["times"][0], min(found["times"][1:])
+    return found["now"], found["times"][0], min(found["times"][1:]), peers.big.nodes_in(f"{out}.onnx")
 
 
 def command_ms(path, repeat, folder):
@@ -202,14 +203,34 @@ def compare_in_node(args, paths, folder):
     packages = {"ir-opt": os.path.join(PACKAGE, "lib", "node.js")}
     if args.node_modules:
         packages["onnxsim"] = os.path.join(os.path.abspath(args.node_modules), "onnxsim", "index.mjs")
-    print("| model | command | " + " | ".join(f"{name}: start to result | first call | later calls" for name in packages) + " |")
-    print("| --- " * (2 + 3 * len(packages)) + "|")
+    columns = ("nodes", "start to result", "first call", "later calls")
+    print("| model | command | " + " | ".join(f"{name}: {column}" for name in packages for column in columns) + " | times as long |")
+    print("| --- " * (3 + len(columns) * len(packages)) + "|")
+    problems = []
     for name, path in paths.items():
         cells = [f"{command_ms(path, args.repeat, folder):.0f} ms"]
+        found = []
         for package, module in packages.items():
             runs = [in_node(["node", script, package, module, path], args.repeat, folder) for _ in range(3)]
-            cells += [f"{min(column):.0f} ms" if i < 2 else f"{min(column):.1f} ms" for i, column in enumerate(zip(*runs))]
+            start, first, later, nodes = (min(column) for column in zip(*runs))
+            found.append((start, first, later, nodes))
+            cells += [str(nodes), f"{start:.0f} ms", f"{first:.0f} ms", f"{later:.1f} ms"]
+        if len(found) == 2:
+            ours, theirs = found
+            cells.append(", ".join(f"{theirs[i] / ours[i]:.1f}" for i in range(3)))
+            problems += compared(name, ours[3], theirs[3], ours[2] / 1000, theirs[2] / 1000)
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+    return problems
+
+
+def compared(name, nodes, their_nodes, seconds, their_seconds):
+    """What does not hold of a model and onnxsim."""
+    problems = []
+    if nodes > their_nodes:
+        problems.append(f"{name} has {nodes} nodes, and {their_nodes} after onnxsim")
+    if LEAST_SECONDS_OF_ONNXSIM < their_seconds < LEAST_OF_ONNXSIM * seconds:
+        problems.append(f"{name}: onnxsim takes {their_seconds / seconds:.1f} times as long")
+    return problems
 
 
 def report(name, times, native, theirs, nodes):
@@ -222,10 +243,7 @@ def report(name, times, native, theirs, nodes):
         problems.append(f"{name} takes {best / native:.1f} times the native time")
     row = f"| {name} | {first * 1000:.0f} ms | {best * 1000:.0f} ms | {native * 1000:.0f} ms | {best / native:.1f} | {nodes[0]} "
     if theirs:
-        if nodes[0] > nodes[1]:
-            problems.append(f"{name} has {nodes[0]} nodes, and {nodes[1]} after onnxsim")
-        if LEAST_SECONDS_OF_ONNXSIM < min(theirs) < LEAST_OF_ONNXSIM * best:
-            problems.append(f"{name}: onnxsim takes {min(theirs) / best:.1f} times as long")
+        problems += compared(name, *nodes, best, min(theirs))
         row += f"| {nodes[1]} | {min(theirs) * 1000:.0f} ms | {min(theirs) / best:.0f} |"
     else:
         row += "| | | |"
@@ -250,8 +268,9 @@ def main():
         names = make_models(args, at)
         paths = {name: os.path.join(at, f"{name}.onnx") for name in names}
         if args.node:
-            compare_in_node(args, paths, folder)
-            return 0
+            problems = compare_in_node(args, paths, folder)
+            print("\n".join(problems))
+            return 1 if args.check and problems else 0
         times = in_browser(site, names, args.repeat)
         theirs = {}
         if args.node_modules:
