@@ -256,21 +256,27 @@ class Page:
 
 
 class Frame:
-    """A frame of a page, in the process of the page or in one of its own."""
+    """A frame of a page, in a process of its own, which the browser starts, and may replace, after the frame is there."""
 
     def __init__(self, page, frame_id):
         self.page = page
         self.browser = page.browser
         self.frame_id = frame_id
-        self.session = None
+
+    def attach(self):
+        end = time.monotonic() + self.browser.seconds
+        while time.monotonic() < end:
+            targets = self.browser.call("Target.getTargets", {"filter": [{"type": "iframe"}]})["targetInfos"]
+            if any(target["targetId"] == self.frame_id for target in targets):
+                return self.browser.call("Target.attachToTarget", {"targetId": self.frame_id, "flatten": True})["sessionId"]
+            time.sleep(0.02)
+        raise RuntimeError(f"after {self.browser.seconds} s, the frame has no process")
 
     def eval(self, expression):
         parameters = {"expression": expression, "returnByValue": True, "awaitPromise": True}
-        if self.session is None:
-            targets = self.browser.call("Target.getTargets", {"filter": [{"type": "iframe"}]})["targetInfos"]
-            if any(target["targetId"] == self.frame_id for target in targets):
-                self.session = self.browser.call("Target.attachToTarget", {"targetId": self.frame_id, "flatten": True})["sessionId"]
-        answer = self.browser.call("Runtime.evaluate", parameters, self.session)
+        session = self.attach()
+        answer = self.browser.call("Runtime.evaluate", parameters, session)
+        self.browser.call("Target.detachFromTarget", {"sessionId": session})
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']['exception']['description']}")
         return answer["result"].get("value")
