@@ -30,7 +30,7 @@ def commands_of(ir_opt, tools):
         yield from ([tool, "-help"], [tool, "-help-all"], [tool, "-help=flags"], [tool, "-help=exit-codes"])
     for page in ("pipeline", "input", "output", "checks", "observation", "help", "other", "commands", "pipelines", "other-tools"):
         yield [ir_opt, f"-help={page}"]
-    for mode in ("diff", "query", "eval", "list", "verify", "bisect", "print-pipeline", "reproduce", "extract"):
+    for mode in ("diff", "query", "eval", "list", "verify-rules", "verify", "bisect", "lint", "print-pipeline", "reproduce", "extract"):
         yield from ([ir_opt, mode, "-help"], [ir_opt, mode, "-help-all"])
     for what in ("passes", "pipelines", "instruments", "configs", "properties", "targets"):
         yield [ir_opt, f"-list-{what}"]
