@@ -30,7 +30,7 @@ test_packages=(ccache mold catch2 libbenchmark-dev file dpkg-dev)
 # Python package the headers of Python (its tests need pytest, NumPy and pip), and tests of ONNX files models; Neovim replays
 # sessions with the language server, MkDocs builds the site, Z3 proves the rewrite rules, and mutation testing looks for what to change with
 # libclang; lintian checks the Debian packages. They are skipped if a distribution does not have them.
-optional_packages=(clang-format-14 clang-tidy-14 python3-clang-14 libz3-dev chromium fonts-dejavu-core
+optional_packages=(clang-format-14 clang-tidy-14 python3-clang-14 libz3-4 chromium fonts-dejavu-core
                    python3-dev pybind11-dev python3-numpy python3-pip python3-wheel python3-pytest python3-onnx
                    libonnx-testdata neovim mkdocs mkdocs-material lintian pkgconf)
 

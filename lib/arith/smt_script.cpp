@@ -20,6 +20,14 @@ std::string NumberOf(int64_t value) {
   return value < 0 ? fmt::format("(- {})", 0 - static_cast<uint64_t>(value)) : fmt::format("{}", value);
 }
 
+// That the remainder fits the divisor, and the sign of what is divided. It does not if the divisor is 0.
+std::string Fits(const SmtScript::Division& division, const std::string& remainder) {
+  constexpr std::string_view kFloor = "(ite (> {1} 0) (and (<= 0 {2}) (< {2} {1})) (and (<= {2} 0) (< {1} {2})))";
+  constexpr std::string_view kTruncated =
+      "(ite (>= {0} 0) (and (<= 0 {2}) (< {2} (abs {1}))) (and (<= {2} 0) (< (- (abs {1})) {2})))";
+  return fmt::format(fmt::runtime(division.truncates ? kTruncated : kFloor), division.a, division.b, remainder);
+}
+
 }  // namespace
 
 void SmtScript::Assert(const std::string& condition) {
@@ -33,20 +41,100 @@ void SmtScript::AssertRange(const PrimExpr* var, const PrimExpr* min, const Prim
   Assert(fmt::format("(< {} (+ {} {}))", name, least, VisitExpr(extent)));
 }
 
+std::string SmtScript::Quotient(const tir::BinaryExpr& expr, const std::string& a, const std::string& b) {
+  const int64_t* divisor = arith::AsInt(expr.b);
+  const bool is_number = divisor && *divisor > 0;
+  const bool truncates = expr.kind == NodeKind::kDiv || expr.kind == NodeKind::kMod;
+  const bool is_remainder = expr.kind == NodeKind::kMod || expr.kind == NodeKind::kFloorMod;
+  // The quotient of SMT-LIB is the floor for positive divisors.
+  if (is_number && !truncates) return fmt::format("({} {} {})", is_remainder ? "mod" : "div", a, b);
+  if (has_variables_) {
+    const Division& division = Divide(a, b, truncates);
+    return is_remainder ? division.remainder : division.quotient;
+  }
+  const std::string quotient =
+      truncates
+          ? fmt::format("(ite (= (>= {0} 0) (> {1} 0)) (div (abs {0}) (abs {1})) (- (div (abs {0}) (abs {1}))))", a, b)
+          : fmt::format("(ite (> {1} 0) (div {0} {1}) (div (- {0}) (- {1})))", a, b);
+  return is_remainder ? fmt::format("(- {} (* {} {}))", a, b, quotient) : quotient;
+}
+
+const SmtScript::Division& SmtScript::Divide(const std::string& a, const std::string& b, bool truncates) {
+  for (const Division& known : divisions_) {
+    if (known.a == a && known.b == b && known.truncates == truncates) return known;
+  }
+  const DataType dtype = DataType::Int(64);
+  const Division& made = divisions_.emplace_back(
+      Division{a, b, truncates, Define(dtype, Declare('q', dtype)), Define(dtype, Declare('r', dtype))});
+  const std::string axiom =
+      fmt::format("(and (= {} (+ (* {} {}) {})) {})", a, b, made.quotient, made.remainder, Fits(made, made.remainder));
+  const std::string is_not_zero = fmt::format("(not (= {} 0))", b);
+  if (is_defined_) Assert(is_not_zero);
+  Assert(is_defined_ ? axiom : fmt::format("(=> {} {})", is_not_zero, axiom));
+  return made;
+}
+
+void SmtScript::AssertUniqueQuotients(const std::vector<std::string>& candidates) {
+  for (const Division& known : divisions_) {
+    for (const std::string& candidate : candidates) {
+      const std::string rest = fmt::format("(- {} (* {} {}))", known.a, known.b, candidate);
+      Assert(fmt::format("(=> {} (and (= {} {}) (= {} {})))", Fits(known, rest), known.quotient, candidate,
+                         known.remainder, rest));
+    }
+  }
+}
+
+void SmtScript::AssertOrders(const std::vector<std::string>& candidates) {
+  for (const Division& known : divisions_) {
+    for (const std::string& candidate : candidates) {
+      if (candidate == known.quotient) continue;
+      const std::string product = fmt::format("(* {} {})", known.b, candidate);
+      // Where the quotient is rounded down, or up; `order` is that of the product and of what is divided.
+      const auto rounds_down = [&](std::string_view order) {
+        return fmt::format("(and (= (<= {0} {1}) ({2} {3} {4})) (= (< {0} {1}) ({2} (+ {3} {5}) {4})))", candidate,
+                           known.quotient, order, product, known.a, known.b);
+      };
+      const auto rounds_up = [&](std::string_view order) {
+        return fmt::format("(and (= (>= {0} {1}) ({2} {3} {4})) (= (> {0} {1}) ({2} (- {3} {5}) {4})))", candidate,
+                           known.quotient, order, product, known.a, known.b);
+      };
+      const auto by_divisor = [&](std::string_view positive, std::string_view negative) {
+        return fmt::format("(ite (> {} 0) {} {})", known.b, positive, negative);
+      };
+      std::string law = by_divisor(rounds_down("<="), rounds_down(">="));
+      if (known.truncates) {
+        law = fmt::format("(ite (>= {} 0) {} {})", known.a, by_divisor(rounds_down("<="), rounds_up("<=")),
+                          by_divisor(rounds_up(">="), rounds_down(">=")));
+      }
+      Assert(fmt::format("(=> (not (= {} 0)) {})", known.b, law));
+    }
+  }
+}
+
 std::string SmtScript::VisitSizeVar(const tir::SizeVar* var) { return VisitVar(var); }
 
 std::string SmtScript::VisitNot(const tir::Not* expr) { return fmt::format("(not {})", VisitExpr(expr->a)); }
 
+std::string SmtScript::Define(DataType dtype, std::string text) {
+  if (text.starts_with('e')) return text;  // a name
+  std::string& name = definitions_[text];
+  if (!name.empty()) return name;
+  name = text.starts_with('(') ? fmt::format("e{}", num_definitions_++) : text;
+  if (name != text) fmt::format_to(std::back_inserter(text_), "(define-fun {} () {} {})\n", name, SortOf(dtype), text);
+  if (!dtype.is_bool()) integers_.push_back(name);
+  return name;
+}
+
+std::string SmtScript::Declare(char prefix, DataType dtype) {
+  std::string name = fmt::format("{}{}", prefix, num_variables_++);
+  fmt::format_to(std::back_inserter(text_), "(declare-fun {} () {})\n", name, SortOf(dtype));
+  return name;
+}
+
 std::string SmtScript::VisitExpr(const PrimExpr* expr) {
   if (const std::string* known = names_.Find(expr)) return *known;
   std::string text = WithStack([&] { return ExprFunctor::VisitExpr(expr); });
-  if (text.starts_with('(')) {
-    const std::string name = fmt::format("e{}", num_definitions_++);
-    fmt::format_to(std::back_inserter(text_), "(define-fun {} () {} {})\n", name, SortOf(expr->dtype), text);
-    text = name;
-  }
-  names_[expr] = text;
-  return text;
+  return names_[expr] = Define(expr->dtype, std::move(text));
 }
 
 std::string SmtScript::VisitDefault(const PrimExpr* expr) {
@@ -56,8 +144,7 @@ std::string SmtScript::VisitDefault(const PrimExpr* expr) {
 }
 
 std::string SmtScript::VisitVar(const tir::Var* var) {
-  std::string name = fmt::format("v{}", num_variables_++);
-  fmt::format_to(std::back_inserter(text_), "(declare-fun {} () {})\n", name, SortOf(var->dtype));
+  std::string name = Declare('v', var->dtype);
   if (var->is_size_var() || var->context_owned()) Assert(fmt::format("(<= 0 {})", name));
   return name;
 }
@@ -112,9 +199,7 @@ std::string SmtScript::VisitCall(const tir::Call* call) {
 
 std::string SmtScript::Unknown(DataType dtype) {
   has_other_operations_ = true;
-  std::string name = fmt::format("u{}", num_variables_++);
-  fmt::format_to(std::back_inserter(text_), "(declare-fun {} () {})\n", name, SortOf(dtype));
-  return name;
+  return Declare('u', dtype);
 }
 
 std::string SmtScript::Choice(const PrimExpr* condition, const PrimExpr* a, const PrimExpr* b) {
@@ -125,25 +210,11 @@ std::string SmtScript::Binary(const tir::BinaryExpr& expr) {
   if (!expr.a->dtype.is_integer() || !expr.a->dtype.is_scalar()) return Unknown(expr.dtype);
   const std::string a = VisitExpr(expr.a);
   const std::string b = VisitExpr(expr.b);
-  const int64_t* divisor = arith::AsInt(expr.b);
-  // The quotient of SMT-LIB is the floor for positive divisors.
-  const auto floor_div = [&] {
-    if (divisor && *divisor > 0) return fmt::format("(div {} {})", a, b);
-    return fmt::format("(ite (> {1} 0) (div {0} {1}) (div (- {0}) (- {1})))", a, b);
-  };
-  const auto trunc_div = [&] {
-    return fmt::format("(ite (= (>= {0} 0) (> {1} 0)) (div (abs {0}) (abs {1})) (- (div (abs {0}) (abs {1}))))", a, b);
-  };
+  if (expr.kind >= NodeKind::kDiv && expr.kind <= NodeKind::kFloorMod) return Quotient(expr, a, b);
   switch (expr.kind) {
     case NodeKind::kAdd: return fmt::format("(+ {} {})", a, b);
     case NodeKind::kSub: return fmt::format("(- {} {})", a, b);
     case NodeKind::kMul: return fmt::format("(* {} {})", a, b);
-    case NodeKind::kDiv: return trunc_div();
-    case NodeKind::kMod: return fmt::format("(- {} (* {} {}))", a, b, trunc_div());
-    case NodeKind::kFloorDiv: return floor_div();
-    case NodeKind::kFloorMod:
-      return divisor && *divisor > 0 ? fmt::format("(mod {} {})", a, b)
-                                     : fmt::format("(- {} (* {} {}))", a, b, floor_div());
     case NodeKind::kMin: return fmt::format("(ite (<= {0} {1}) {0} {1})", a, b);
     case NodeKind::kMax: return fmt::format("(ite (>= {0} {1}) {0} {1})", a, b);
     case NodeKind::kEQ: return fmt::format("(= {} {})", a, b);

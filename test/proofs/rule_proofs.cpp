@@ -1,26 +1,33 @@
 // Proves the rewrite rules of lib/arith/rewrite_rules.def with Z3, for all integers:
 //
 //   rule_proofs [--unproven=FILE] [--steps=N] [--smt=FOLDER] [--only=TEXT]
+//   rule_proofs --without-conditions=FILE [--steps=N] [--smt=FOLDER] [--only=TEXT]
 //
-// The terms are those that the simplifier works with, so that a new rule is proved without more ado. A proof shows for
-// each pattern that, where no divisor in it is 0 and the condition holds, the result is defined and equal to it. The
-// rules for vectors are proved for one lane. FILE has a line for each rule that Z3 cannot prove: the rule, " -- ", and
-// the reason why it holds. With --smt, what Z3 is asked is written to files.
+// The terms are those that the simplifier works with, so that a new rule is proved without more ado, and written as
+// indices are in all other proofs (iropt/arith/smt_script.h). A proof shows for each pattern that, where no divisor in
+// it is 0 and the condition holds, the result is defined and equal to it. The rules for vectors are proved for one
+// lane. FILE has a line for each rule that Z3 cannot prove: the rule, " -- ", and the reason why it holds. In the
+// second form nothing may be proved of a rule without its condition but what FILE has a reason for: wrong laws would
+// prove it. With
+// --smt, what Z3 is asked is written to files.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arith/rewrite_rules.h"
-#include "arithmetic.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/arith/smt_script.h"
+#include "iropt/arith/smt_solver.h"
 #include "iropt/ir/context.h"
+#include "iropt/support/arena.h"
 
 namespace iropt::proofs {
 namespace {
@@ -34,67 +41,34 @@ struct Options {
   std::string smt;
   std::string only;
   unsigned steps = 100'000;
+  bool has_conditions = true;
 };
 
-// One pattern of a rule, in the language of Z3.
-class RuleProof {
+// One pattern of a rule as expressions of any integers, for one lane. Nothing is folded.
+class RuleExprs {
  public:
-  // `condition` is that of the rule, or one of its alternatives.
-  RuleProof(const RewriteRule& rule, uint16_t pattern, std::optional<uint16_t> condition, z3::context& context)
-      : rule_(rule), arithmetic_(context), lane_(context.int_const("lane")) {
+  RuleExprs(const RewriteRule& rule, uint16_t pattern) : rule_(rule) {
     FindConditions(pattern);
     FindConditions(rule.result);
-    left_ = Term(pattern);
-    assumptions_.push_back(arithmetic_.TakeDefined());
-    assumptions_.push_back(lane_ >= 0);
-    num_in_pattern_ = arithmetic_.num_quotients();
-    if (condition) {
-      condition_ = Term(*condition);
-      assumptions_.push_back(arithmetic_.TakeDefined());
-      assumptions_.push_back(*condition_);
-    }
-    num_given_ = arithmetic_.num_quotients();
-    right_ = Term(rule.result);
-    result_defined_ = arithmetic_.TakeDefined();
   }
 
-  // What must have no solution: an instance where the result is not defined, and one where it is another number.
-  // `effort` adds lemmas.
-  z3::solver Undefined(int effort, unsigned max_steps) {
-    z3::solver solver = Solver(effort, max_steps);
-    for (size_t i = num_given_; i < arithmetic_.num_quotients(); ++i)
-      solver.add(z3::implies(arithmetic_.DivisorOf(i) != 0, arithmetic_.AxiomOf(i)));
-    solver.add(!*result_defined_);
-    return solver;
-  }
-  z3::solver Different(int effort, unsigned max_steps) {
-    z3::solver solver = Solver(effort, max_steps);
-    for (size_t i = num_given_; i < arithmetic_.num_quotients(); ++i) solver.add(arithmetic_.AxiomOf(i));
-    solver.add(*result_defined_);
-    if (effort > 0) {
-      for (const z3::expr& lemma : arithmetic_.UniqueQuotients(Candidates(effort == 3))) solver.add(lemma);
-    }
-    solver.add(*left_ != *right_);
-    return solver;
+  const PrimExpr* Make(uint16_t index) {
+    const RuleTerm& term = rule_.terms[index];
+    if (term.tag == Tag::kBool) return make_.Bool(term.literal != 0);
+    if (term.tag == Tag::kLiteral) return make_.Int(term.literal);
+    if (term.tag != Tag::kNode) return Variable(term.slot);
+    const PrimExpr* a = Make(term.child[0]);
+    if (term.kind == NodeKind::kNot) return make_.Keep(tir::Not(a));
+    if (term.kind == NodeKind::kBroadcast) return a;
+    const PrimExpr* b = Make(term.child[1]);
+    if (term.kind == NodeKind::kRamp)
+      return make_.Node(NodeKind::kAdd, a, make_.Node(NodeKind::kMul, b, Variable(kLane)));
+    if (term.kind == NodeKind::kSelect) return make_.Keep(tir::Select(a, b, Make(term.child[2])));
+    return make_.Node(term.kind, a, b);
   }
 
  private:
-  z3::solver Solver(int effort, unsigned max_steps) {
-    z3::context& context = arithmetic_.context();
-    z3::params sums(context);
-    sums.set("som", true);
-    const z3::tactic prepare = z3::with(z3::tactic(context, "simplify"), sums) &
-                               z3::tactic(context, "propagate-values") & z3::tactic(context, "solve-eqs") &
-                               z3::with(z3::tactic(context, "simplify"), sums);
-    z3::solver solver = (prepare & z3::tactic(context, effort == 1 ? "qfnia" : "smt")).mk_solver();
-    z3::params params(context);
-    // Steps are the same on all machines, and the timer of some versions of Z3 waits forever.
-    params.set("rlimit", max_steps);
-    solver.set(params);
-    for (size_t i = 0; i < num_given_; ++i) solver.add(arithmetic_.AxiomOf(i));
-    for (const z3::expr& assumption : assumptions_) solver.add(assumption);
-    return solver;
-  }
+  static constexpr size_t kLane = arith::kMaxRuleSlots;
 
   // Variables that stand for truth values: operands of logical operations, and the first of a selection.
   void FindConditions(uint16_t index) {
@@ -104,85 +78,94 @@ class RuleProof {
     for (uint8_t i = 0; i < term.arity; ++i) {
       const RuleTerm& child = rule_.terms[term.child[i]];
       if (child.tag == Tag::kAny && (is_logic || (term.kind == NodeKind::kSelect && i == 0)))
-        conditions_.insert(child.slot);
+        is_condition_[child.slot] = true;
       FindConditions(term.child[i]);
     }
   }
 
-  z3::expr Term(uint16_t index) {
-    const RuleTerm& term = rule_.terms[index];
-    z3::context& context = arithmetic_.context();
-    switch (term.tag) {
-      case Tag::kBool: return context.bool_val(term.literal != 0);
-      case Tag::kLiteral: return arithmetic_.Integer(term.literal);
-      case Tag::kAny:
-      case Tag::kConst: {
-        const std::string name = fmt::format("{}{}", term.tag == Tag::kConst ? 'c' : 'x', term.slot);
-        if (conditions_.contains(term.slot)) return context.bool_const(name.c_str());
-        numbers_.push_back(context.int_const(name.c_str()));
-        return numbers_.back();
-      }
-      case Tag::kNode: break;
-    }
-    const z3::expr a = Term(term.child[0]);
-    if (term.kind == NodeKind::kNot) return !a;
-    if (term.kind == NodeKind::kBroadcast) return a;
-    const z3::expr b = Term(term.child[1]);
-    if (term.kind == NodeKind::kRamp) return a + b * lane_;
-    if (term.kind == NodeKind::kSelect) return z3::ite(a, b, Term(term.child[2]));
-    return arithmetic_.Apply(term.kind, a, b);
+  const PrimExpr* Variable(size_t slot) {
+    const PrimExpr*& var = variables_[slot];
+    const DataType dtype = is_condition_[slot] ? DataType::Bool() : DataType::Int(64);
+    if (var == nullptr && slot == kLane) var = arena_.New<tir::SizeVar>("lane", dtype, slot);
+    if (var == nullptr) var = arena_.New<tir::Var>("x", dtype, slot);
+    return var;
   }
 
+  const RewriteRule& rule_;
+  Arena arena_;
+  arith::PrimBuilder make_{arena_, TextVersion::kV0_18};
+  std::array<bool, kLane + 1> is_condition_{};
+  std::array<const PrimExpr*, kLane + 1> variables_{};
+};
+
+// The question whether a pattern has an instance for which its result is wrong.
+class Question {
+ public:
+  // `condition` is that of the rule, or one of its alternatives.
+  Question(const RewriteRule& rule, uint16_t pattern, std::optional<uint16_t> condition)
+      : rule_(rule), exprs_(rule, pattern) {
+    script_.NameQuotients(/*is_defined=*/true);
+    left_ = script_.Write(exprs_.Make(pattern));
+    const size_t num_in_pattern = script_.divisions().size();
+    if (condition) script_.Assert(script_.Write(exprs_.Make(*condition)));
+    num_given_ = script_.divisions().size();
+    for (size_t i = num_in_pattern; i < num_given_; ++i) multiples_.push_back(script_.divisions()[i].quotient);
+  }
+
+  // That there is one where the result is not defined, or another number. `effort` adds lemmas.
+  std::string Undefined() {
+    arith::SmtScript script = script_;
+    script.NameQuotients(/*is_defined=*/false);
+    script.Write(exprs_.Make(rule_.result));
+    std::string is_zero = "false";
+    for (size_t i = num_given_; i < script.divisions().size(); ++i)
+      is_zero = fmt::format("(or {} (= {} 0))", is_zero, script.divisions()[i].b);
+    script.Assert(is_zero);
+    return script.text();
+  }
+  std::string Different(int effort) {
+    arith::SmtScript script = script_;
+    const std::string right = script.Write(exprs_.Make(rule_.result));
+    if (effort > 0) {
+      const std::vector<std::string> candidates = Candidates(script, effort == 3 || effort == 5);
+      effort < 4 ? script.AssertUniqueQuotients(candidates) : script.AssertOrders(candidates);
+    }
+    script.Assert(fmt::format("(not (= {} {}))", left_, right));
+    return script.text();
+  }
+
+ private:
   // Numbers that quotients may be: those in the rule, then others that are made of quotients.
-  std::vector<z3::expr> Candidates(bool has_more) {
-    std::vector<z3::expr> found;
-    const auto add = [&](const z3::expr& expr) {
-      const bool known = std::ranges::any_of(found, [&](const z3::expr& other) { return z3::eq(other, expr); });
-      if (expr.is_int() && !known) found.push_back(expr);
-    };
-    std::vector<z3::expr> left = {*left_, *right_};
-    if (condition_) left.push_back(*condition_);
-    while (!left.empty()) {
-      const z3::expr expr = left.back();
-      left.pop_back();
-      add(expr);
-      for (unsigned i = 0; i < expr.num_args(); ++i) left.push_back(expr.arg(i));
-    }
+  std::vector<std::string> Candidates(const arith::SmtScript& script, bool has_more) const {
+    std::vector<std::string> found = script.integers();
     if (!has_more) return found;
-    const size_t num_quotients = arithmetic_.num_quotients();
-    for (size_t i = 0; i < num_quotients; ++i) {
-      add(arithmetic_.QuotientOf(i));
-      add(-arithmetic_.QuotientOf(i));
-    }
+    const std::vector<std::string> numbers = found;
+    std::vector<std::string> quotients;
+    for (const auto& division : script.divisions()) quotients.push_back(division.quotient);
+    for (const std::string& quotient : quotients) found.push_back(fmt::format("(- {})", quotient));
     // The condition may say that a constant is a multiple of another one.
-    std::vector<z3::expr> multiples;
-    for (const z3::expr& number : numbers_) add(number);
-    for (size_t i = num_in_pattern_; i < num_given_; ++i) {
-      multiples.push_back(arithmetic_.QuotientOf(i));
-      for (const z3::expr& number : numbers_) multiples.push_back(number * arithmetic_.QuotientOf(i));
+    std::vector<std::string> multiples = multiples_;
+    for (const std::string& multiple : multiples_) {
+      for (const std::string& number : numbers) {
+        if (number.starts_with('v')) multiples.push_back(fmt::format("(* {} {})", number, multiple));
+      }
     }
-    for (const z3::expr& multiple : multiples) {
-      add(multiple);
-      for (size_t i = 0; i < num_quotients; ++i) {
-        add(multiple + arithmetic_.QuotientOf(i));
-        add(multiple - arithmetic_.QuotientOf(i));
+    for (const std::string& multiple : multiples) {
+      found.push_back(multiple);
+      for (const std::string& quotient : quotients) {
+        found.push_back(fmt::format("(+ {} {})", multiple, quotient));
+        found.push_back(fmt::format("(- {} {})", multiple, quotient));
       }
     }
     return found;
   }
 
   const RewriteRule& rule_;
-  Arithmetic arithmetic_;
-  z3::expr lane_;
-  std::set<uint8_t> conditions_;
-  std::vector<z3::expr> assumptions_;
-  std::optional<z3::expr> left_;
-  std::optional<z3::expr> right_;
-  std::optional<z3::expr> condition_;
-  std::optional<z3::expr> result_defined_;
-  std::vector<z3::expr> numbers_;  // the variables of the rule that are numbers
-  size_t num_in_pattern_ = 0;      // quotients in the pattern
-  size_t num_given_ = 0;           // and in the condition
+  RuleExprs exprs_;
+  arith::SmtScript script_;  // of what is given: the pattern is defined, and the condition holds
+  std::string left_;
+  size_t num_given_ = 0;                // quotients in it
+  std::vector<std::string> multiples_;  // quotients in the condition
 };
 
 struct Verdict {
@@ -190,20 +173,33 @@ struct Verdict {
   std::string model = {};  // of a wrong rule
 };
 
+Verdict Ask(const std::string& script, bool is_nonlinear, const Options& options) {
+  // Steps are the same on all machines.
+  const std::string limit = fmt::format("(set-option :rlimit {})\n", options.steps);
+  const std::string check = fmt::format(
+      "(check-sat-using (then (using-params simplify :som true) propagate-values solve-eqs"
+      " (using-params simplify :som true) {}))\n",
+      is_nonlinear ? "qfnia" : "smt");
+  Verdict verdict;
+  arith::SmtSolver::Get()->InSession([&](arith::SmtSolver::Eval eval) {
+    const std::string answer = eval(limit + script + check);
+    if (answer.starts_with("unsat")) verdict.kind = Verdict::Kind::kProved;
+    if (answer.starts_with("sat")) verdict = {Verdict::Kind::kWrong, eval("(get-model)\n")};
+  });
+  return verdict;
+}
+
 Verdict ProveFor(const RewriteRule& rule, uint16_t pattern, std::optional<uint16_t> condition, const Options& options,
                  const std::string& file) {
-  constexpr int kEfforts = 4;
-  for (const auto wrong : {&RuleProof::Undefined, &RuleProof::Different}) {
+  constexpr int kEfforts = 6;
+  const int first = options.has_conditions ? 0 : kEfforts - 1;
+  Question question(rule, pattern, condition);
+  for (const bool of_result : {false, true}) {
     Verdict verdict;
-    for (int effort = 0; effort < kEfforts && verdict.kind == Verdict::Kind::kUnknown; ++effort) {
-      z3::context context;
-      RuleProof proof(rule, pattern, condition, context);
-      z3::solver solver = (proof.*wrong)(effort, options.steps);
-      if (!options.smt.empty()) std::ofstream(file) << solver.to_smt2();
-      const z3::check_result result = solver.check();
-      if (result == z3::unsat) verdict.kind = Verdict::Kind::kProved;
-      if (result == z3::sat)
-        verdict = {Verdict::Kind::kWrong, Z3_model_to_string(context, solver.get_model()) + std::string("\n")};
+    for (int effort = first; effort < kEfforts && verdict.kind == Verdict::Kind::kUnknown; ++effort) {
+      const std::string script = of_result ? question.Different(effort) : question.Undefined();
+      if (!options.smt.empty()) std::ofstream(file) << script;
+      verdict = Ask(script, effort == 1, options);
     }
     if (verdict.kind != Verdict::Kind::kProved) return verdict;
   }
@@ -212,7 +208,7 @@ Verdict ProveFor(const RewriteRule& rule, uint16_t pattern, std::optional<uint16
 
 // Proves the rule for each alternative of its condition.
 Verdict Prove(const RewriteRule& rule, uint16_t pattern, const Options& options, const std::string& file) {
-  if (!rule.condition) return ProveFor(rule, pattern, std::nullopt, options, file);
+  if (!rule.condition || !options.has_conditions) return ProveFor(rule, pattern, std::nullopt, options, file);
   std::vector<uint16_t> left = {*rule.condition};
   while (!left.empty()) {
     const RuleTerm& term = rule.terms[left.back()];
@@ -254,25 +250,26 @@ int Run(const Options& options) {
     return 1;
   }
   std::set<std::string> names;
-  std::set<std::string> unproven;
-  size_t proved = 0;
+  size_t counts[2] = {0, 0};  // of patterns that are not as expected, and of those that are
   size_t failures = 0;
   size_t number = 0;
   for (const RewriteRule& rule : arith::AllRules()) {
     for (size_t i = 0; i < rule.patterns.size(); ++i, ++number) {
       const std::string name = NameOf(rule, i);
       names.insert(name);
-      if (name.find(options.only) == std::string::npos) continue;
+      if (name.find(options.only) == std::string::npos || (!options.has_conditions && !rule.condition)) continue;
       const Verdict verdict =
           Prove(rule, rule.patterns[i], options, fmt::format("{}/rule{}.smt2", options.smt, number));
-      if (verdict.kind == Verdict::Kind::kProved) {
-        ++proved;
-        continue;
-      }
-      unproven.insert(name);
-      if (verdict.kind == Verdict::Kind::kUnknown && reasons->contains(name)) continue;
+      const bool is_proved = verdict.kind == Verdict::Kind::kProved;
+      ++counts[is_proved == options.has_conditions ? 1 : 0];
+      const bool may_differ = reasons->contains(name) && verdict.kind != Verdict::Kind::kWrong;
+      if (is_proved == options.has_conditions || may_differ) continue;
       ++failures;
-      fmt::print("{}: {}\n{}", name, verdict.kind == Verdict::Kind::kWrong ? "wrong" : "not proved", verdict.model);
+      fmt::print("{}: {}\n{}", name,
+                 is_proved               ? "proved"
+                 : verdict.model.empty() ? "not proved"
+                                         : "wrong",
+                 verdict.model);
       std::fflush(stdout);
     }
   }
@@ -281,8 +278,9 @@ int Run(const Options& options) {
     ++failures;
     fmt::print("{}: is not a rule; take it from {}\n", name, options.unproven);
   }
-  fmt::print("{} patterns proved, {} with a reason instead, {} failures\n", proved, unproven.size(), failures);
-  return failures == 0 && proved > 0 ? 0 : 1;
+  fmt::print("{} patterns {}, {} with a reason instead, {} failures\n", counts[1],
+             options.has_conditions ? "proved" : "not proved without their conditions", counts[0], failures);
+  return failures == 0 && counts[1] > 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -298,6 +296,9 @@ int main(int argc, char** argv) {
     };
     if (const auto value = value_of("--unproven=")) {
       options.unproven = *value;
+    } else if (const auto conditions = value_of("--without-conditions=")) {
+      options.unproven = *conditions;
+      options.has_conditions = false;
     } else if (const auto smt = value_of("--smt=")) {
       options.smt = *smt;
     } else if (const auto only = value_of("--only=")) {
@@ -308,6 +309,10 @@ int main(int argc, char** argv) {
       fmt::print(stderr, "unknown flag '{}'\n", arg);
       return 2;
     }
+  }
+  if (const auto& solver = iropt::arith::SmtSolver::Get(); !solver.ok()) {
+    fmt::print("skipped: Z3: {}\n", solver.error().message);
+    return 0;
   }
   iropt::IRContext context;
   const iropt::IRContext::Scope scope(context);
