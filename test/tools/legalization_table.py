@@ -304,7 +304,7 @@ IMAGE += rows(("float32",), ["R.image.resize2d(x, R.shape([1, 1]), method=\"line
 IMAGE += rows(("float32",), ["R.image.resize2d(x, R.shape([7, 4]), method=\"linear\", roi=[0.0, 0.25, 1.0, 1.5],"
                              " coordinate_transformation_mode=\"tf_crop_and_resize\", extrapolation_value=0.5)"], {"x": (1, 2, 5, 6)})
 
-IMAGE += rows(("float32",), [f"R.image.grid_sample(x, g, padding_mode=\"{padding}\"{mode})" for padding in ("zeros", "border") for mode in (
+IMAGE += rows(("float32", "float64"), [f"R.image.grid_sample(x, g, padding_mode=\"{padding}\"{mode})" for padding in ("zeros", "border") for mode in (
     "", ", align_corners=True", ", method=\"nearest\"")], {"x": (2, 3, 4, 5), "g": (2, 2, 3, 2)})
 
 IMAGE += rows(("float32",), ["R.vision.get_valid_counts(x, score_threshold=0.5)"], {"x": (2, 5, 6)})

@@ -37,30 +37,36 @@ Result<HostValue> EvalAstype(KernelCall& call) {
 
 namespace {
 
+// Calls f with the number of a scalar, of which uint64 has numbers that int64 has not.
+template <class F>
+auto WithNumber(const Scalar& scalar, F&& f) {
+  if (scalar.dtype.is_floating()) return f(scalar.real);
+  return scalar.dtype.is_uint() ? f(static_cast<uint64_t>(scalar.integer)) : f(scalar.integer);
+}
+
 // A bound of clip in the dtype of the tensor: what integers and booleans do not hold is their end.
 template <class T>
 bool BoundAs(const Scalar& bound, T* result) {
-  if constexpr (std::is_same_v<T, BoolByte>) {
-    *result = Element<T>::Store(bound.dtype.is_floating() ? bound.real > 0 : bound.integer > 0);
-    return true;
-  } else if constexpr (std::is_integral_v<T>) {
-    using Limits = std::numeric_limits<T>;
-    const auto is_outside = [](auto value, T limit, bool above) {
-      if constexpr (std::is_integral_v<decltype(value)>)
-        return above ? std::cmp_greater(value, limit) : std::cmp_less(value, limit);
-      else
-        return above ? value >= static_cast<double>(limit) : value <= static_cast<double>(limit);
-    };
-    const auto is_beyond = [&](T limit, bool above) {
-      return bound.dtype.is_floating() ? is_outside(bound.real, limit, above) : is_outside(bound.integer, limit, above);
-    };
-    const bool above = is_beyond(Limits::max(), true);
-    if (above || is_beyond(Limits::min(), false)) {
-      *result = above ? Limits::max() : Limits::min();
+  return WithNumber(bound, [&](auto number) {
+    if constexpr (std::is_same_v<T, BoolByte>) {
+      *result = Element<T>::Store(number > 0);
       return true;
+    } else if constexpr (std::is_integral_v<T>) {
+      using Limits = std::numeric_limits<T>;
+      const auto is_beyond = [&](T limit, bool above) {
+        if constexpr (std::is_integral_v<decltype(number)>)
+          return above ? std::cmp_greater(number, limit) : std::cmp_less(number, limit);
+        else
+          return above ? number >= static_cast<double>(limit) : number <= static_cast<double>(limit);
+      };
+      const bool above = is_beyond(Limits::max(), true);
+      if (above || is_beyond(Limits::min(), false)) {
+        *result = above ? Limits::max() : Limits::min();
+        return true;
+      }
     }
-  }
-  return bound.dtype.is_floating() ? ConvertElement(bound.real, result) : ConvertElement(bound.integer, result);
+    return ConvertElement(number, result);
+  });
 }
 
 }  // namespace

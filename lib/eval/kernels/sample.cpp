@@ -1,5 +1,5 @@
 // Sampling of images at points that are given as data. Coordinates and weights are computed in float32, as generated
-// code does.
+// code does, and in float64 where a tensor is of it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -82,55 +82,60 @@ Result<SampleArgs> ReadSampleArgs(const KernelCall& call, size_t rank) {
 }
 
 // Reflects a coordinate at both ends of [begin, begin + size].
-float Reflect(float x, float begin, float size) {
+template <class F>
+F Reflect(F x, F begin, F size) {
   if ((x >= begin && x <= begin + size) || size == 0) return x;
-  const float distance = std::fabs(begin - x);
+  const F distance = std::fabs(begin - x);
   const auto times = static_cast<int64_t>(distance) / std::max<int64_t>(static_cast<int64_t>(size), 1);
-  const float extra = distance - static_cast<float>(times) * size;
+  const F extra = distance - static_cast<F>(times) * size;
   return times % 2 == 0 ? extra + begin : size - extra + begin;
 }
 
-float Pad(const SampleArgs& args, float x, int64_t length) {
+template <class F>
+F Pad(const SampleArgs& args, F x, int64_t length) {
   if (args.padding == Padding::kZeros) return x;
-  const auto last = static_cast<float>(length - 1);
+  const auto last = static_cast<F>(length - 1);
   if (args.padding == Padding::kReflection)
-    x = Reflect(x, args.corners ? 0.0f : -0.5f, args.corners ? last : static_cast<float>(length));
-  return std::clamp(x, 0.0f, std::max(last, 0.0f));
+    x = Reflect(x, static_cast<F>(args.corners ? 0 : -0.5), args.corners ? last : static_cast<F>(length));
+  return std::clamp(x, F{0}, std::max(last, F{0}));
 }
 
 // The elements of an axis, with weights, that make one of the result; -1 is outside.
+template <class F>
 struct SampleTaps {
   int count = 0;
   std::array<int64_t, 4> index{};
-  std::array<float, 4> weight{};
+  std::array<F, 4> weight{};
 };
 
-std::array<float, 4> CubicSampleWeights(float t) {
-  constexpr float kA = -0.75f;
-  const auto near = [](float x) { return ((kA + 2) * x - (kA + 3)) * x * x + 1; };
-  const auto far = [](float x) { return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA; };
+template <class F>
+std::array<F, 4> CubicSampleWeights(F t) {
+  constexpr F kA = -0.75;
+  const auto near = [](F x) { return ((kA + 2) * x - (kA + 3)) * x * x + 1; };
+  const auto far = [](F x) { return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA; };
   return {far(t + 1), near(t), near(1 - t), far(2 - t)};
 }
 
-SampleTaps TapsAt(const SampleArgs& args, float normalized, int64_t length) {
-  const auto n = static_cast<float>(length);
+template <class F>
+SampleTaps<F> TapsAt(const SampleArgs& args, F normalized, int64_t length) {
+  const auto n = static_cast<F>(length);
   // Integers can hold what is not farther away. NaN is as far.
-  constexpr float kBound = 1e9f;
-  const float given = args.corners ? (normalized + 1) * (n - 1) / 2 : -0.5f + (normalized + 1) * n / 2;
-  const float x = std::min(given > -kBound ? given : -kBound, kBound);
-  SampleTaps taps;
-  const auto keep = [&](size_t i, float at) {
+  constexpr F kBound = 1e9;
+  const F given = args.corners ? (normalized + 1) * (n - 1) / 2 : F{-0.5} + (normalized + 1) * n / 2;
+  const F x = std::min(given > -kBound ? given : -kBound, kBound);
+  SampleTaps<F> taps;
+  const auto keep = [&](size_t i, F at) {
     const bool inside = at >= 0 && at < n;
     taps.index[i] = inside ? static_cast<int64_t>(at) : -1;
   };
   if (args.sampling == Sampling::kCubic) {
     taps.count = 4;
-    const float whole = std::floor(x);
-    taps.weight = CubicSampleWeights(x - whole);
-    for (size_t i = 0; i < 4; ++i) keep(i, std::trunc(Pad(args, whole - 1 + static_cast<float>(i), length)));
+    const F whole = std::floor(x);
+    taps.weight = CubicSampleWeights<F>(x - whole);
+    for (size_t i = 0; i < 4; ++i) keep(i, std::trunc(Pad<F>(args, whole - 1 + static_cast<F>(i), length)));
     return taps;
   }
-  const float padded = Pad(args, x, length);
+  const F padded = Pad(args, x, length);
   if (args.sampling == Sampling::kNearest) {
     taps.count = 1;
     taps.weight[0] = 1;
@@ -138,22 +143,55 @@ SampleTaps TapsAt(const SampleArgs& args, float normalized, int64_t length) {
     return taps;
   }
   taps.count = 2;
-  const float whole = std::floor(padded);
+  const F whole = std::floor(padded);
   taps.weight = {1 - (padded - whole), padded - whole, 0, 0};
-  for (size_t i = 0; i < 2; ++i) keep(i, whole + static_cast<float>(i));
+  for (size_t i = 0; i < 2; ++i) keep(i, whole + static_cast<F>(i));
   return taps;
 }
 
 // The weighted sum over the taps of all axes; `at` is the offset on the axes before.
-float SumTaps(const float* plane, std::span<const int64_t> lengths, std::span<const SampleTaps> taps, int64_t at = 0) {
+template <class F>
+F SumTaps(const F* plane, std::span<const int64_t> lengths, std::span<const SampleTaps<F>> taps, int64_t at = 0) {
   if (lengths.empty()) return plane[at];
-  float sum = 0;
+  F sum = 0;
   for (size_t i = 0; i < static_cast<size_t>(taps[0].count); ++i) {
     const int64_t index = taps[0].index[i];
     if (index < 0) continue;
     sum += taps[0].weight[i] * SumTaps(plane, lengths.subspan(1), taps.subspan(1), at * lengths[0] + index);
   }
   return sum;
+}
+
+int64_t Product(std::span<const int64_t> dims) {
+  int64_t n = 1;
+  for (const int64_t dim : dims) n *= dim;
+  return n;
+}
+
+template <class F>
+void SampleAt(const SampleArgs& args, const NDArray& data, const NDArray& places, NDArray& out) {
+  const std::span<const int64_t> image = data.shape();
+  const std::span<const int64_t> points = places.shape();
+  const std::span lengths = image.subspan(2);
+  const size_t rank = lengths.size();
+  const int64_t plane = Product(lengths);
+  const int64_t count = Product(points.subspan(2));
+  const F* coordinates = places.As<F>().data();
+  F* result = out.MutableAs<F>().data();
+  for (int64_t b = 0; b < image[0]; ++b) {
+    for (int64_t p = 0; p < count; ++p) {
+      std::array<SampleTaps<F>, kMaxAxes> taps;
+      for (size_t axis = 0; axis < rank; ++axis) {
+        const auto channel = static_cast<int64_t>(rank - 1 - axis);
+        taps[axis] = TapsAt(args, coordinates[(b * points[1] + channel) * count + p], lengths[axis]);
+      }
+      for (int64_t c = 0; c < image[1]; ++c) {
+        const int64_t at = b * image[1] + c;
+        const std::span<const SampleTaps<F>> all(taps);
+        result[at * count + p] = SumTaps(data.As<F>().data() + at * plane, lengths, all.first(rank));
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -172,35 +210,18 @@ Result<HostValue> EvalGridSample(KernelCall& call) {
   if (points.size() != rank + 2 || image.size() != rank + 2 || points[1] != static_cast<int64_t>(rank) ||
       points[0] != image[0])
     return call.Fail("the grid does not fit the data");
-  IROPT_ASSIGN_OR_RETURN(const Tensor data, CastTensor(call, x, DataType::Float(32)));
-  IROPT_ASSIGN_OR_RETURN(const Tensor places, CastTensor(call, grid, DataType::Float(32)));
-  const std::span lengths = std::span(image).subspan(2);
+  const bool is_wide = x->dtype().bits == 64 || grid->dtype().bits == 64;
+  const DataType dtype = DataType::Float(is_wide ? 64 : 32);
+  IROPT_ASSIGN_OR_RETURN(const Tensor data, CastTensor(call, x, dtype));
+  IROPT_ASSIGN_OR_RETURN(const Tensor places, CastTensor(call, grid, dtype));
   Shape shape{image[0], image[1]};
   shape.insert(shape.end(), points.begin() + 2, points.end());
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(DataType::Float(32), shape));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, shape));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements()) * 16));
-  const auto product = [](std::span<const int64_t> dims) {
-    int64_t n = 1;
-    for (const int64_t dim : dims) n *= dim;
-    return n;
-  };
-  const int64_t plane = product(lengths);
-  const int64_t count = product(std::span(points).subspan(2));
-  const float* coordinates = places->As<float>().data();
-  float* result = out->MutableAs<float>().data();
-  for (int64_t b = 0; b < image[0]; ++b) {
-    for (int64_t p = 0; p < count; ++p) {
-      std::array<SampleTaps, kMaxAxes> taps;
-      for (size_t axis = 0; axis < rank; ++axis) {
-        const auto channel = static_cast<int64_t>(rank - 1 - axis);
-        taps[axis] = TapsAt(args, coordinates[(b * points[1] + channel) * count + p], lengths[axis]);
-      }
-      for (int64_t c = 0; c < image[1]; ++c) {
-        const int64_t at = b * image[1] + c;
-        result[at * count + p] = SumTaps(data->As<float>().data() + at * plane, lengths, std::span(taps).first(rank));
-      }
-    }
-  }
+  if (is_wide)
+    SampleAt<double>(args, *data, *places, *out);
+  else
+    SampleAt<float>(args, *data, *places, *out);
   IROPT_ASSIGN_OR_RETURN(Tensor cast, CastTensor(call, out, x->dtype()));
   return HostValue(std::move(cast));
 }
