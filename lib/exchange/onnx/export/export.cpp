@@ -158,7 +158,14 @@ bool ExportMain(const ModuleEntry& main, ExportContext& context) {
   graph.doc = facts.Text("doc_string");
   graph.metadata = facts.Pairs("metadata");
   if (inputs.size() != function->params.size()) inputs.clear();
-  for (const std::string_view name : inputs) context.Take(name);
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    // An inner value of the model may be an input of a piece of it.
+    const iropt::Var* param = function->params[i];
+    if (inputs[i] == param->name())
+      inputs[i] = context.NameOfOutput(param->span(), inputs[i]);
+    else
+      context.Take(inputs[i]);
+  }
   for (const std::string_view name : outputs) context.Take(name);
   FunctionExporter exporter(context, main.var->name);
   for (const auto& [name, text] : facts.Pairs("types")) {

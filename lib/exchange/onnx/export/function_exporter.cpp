@@ -469,6 +469,10 @@ bool FunctionExporter::ExportGraph(const iropt::Function& function, const Names&
   definitions_ = Definitions(function, context_.opset());
   inference_calls_ = FindInferenceCalls(function, context_.mode());
   const size_t num_inputs = function.params.size() - captured.size();
+  // Inputs without a stated type may have the sizes of those with one.
+  for (uint32_t i = 0; i < std::min(num_inputs, inputs.size()); ++i) {
+    if (const auto* stated = stated_.Find(inputs[i])) NameDims(function.params[i]->type, *stated);
+  }
   for (size_t i = 0; i < function.params.size(); ++i) {
     const Var* param = function.params[static_cast<uint32_t>(i)];
     const bool is_input = i < num_inputs;
