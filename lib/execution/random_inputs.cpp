@@ -42,15 +42,17 @@ double SpecialReal(RandomSource& random, DataType dtype) {
   }
 }
 
+// Greater numbers of programs stand for infinity.
+constexpr double kMostNear = 1e30;
+
 // One of the numbers, one that is a little greater or smaller, or a multiple of half of it, which is a tie where it is
 // a unit. Large ones are rare: others would be rounded away next to them.
 std::optional<double> NearReal(RandomSource& random, std::span<const double> numbers) {
   constexpr double kMany = 2048;
-  constexpr double kMost = 1e30;
   if (numbers.empty()) return std::nullopt;
   const double number = numbers[random.Next() % numbers.size()];
   const double size = std::fabs(number);
-  if (!(size <= kMost) || (size > kMany && random.Next() % 8 != 0)) return std::nullopt;
+  if (!(size <= kMostNear) || (size > kMany && random.Next() % 8 != 0)) return std::nullopt;
   switch (random.Next() % 8) {
     case 0:
     case 1: return number + (number == 0 ? 0.01 : 0.01 * size);
@@ -177,6 +179,17 @@ int64_t RandomInteger(RandomSource& random, DataType dtype, const RandomOptions&
   const IntegerRange range = options.integers;
   const int64_t min = dtype.is_uint() ? std::max<int64_t>(range.min, 0) : range.min;
   return min + static_cast<int64_t>(random.Next() % static_cast<uint64_t>(range.max - min + 1));
+}
+
+// Few elements would often miss all numbers of the program.
+template <class T>
+void PlaceNear(std::span<T> elements, const RandomOptions& options, RandomSource& random) {
+  constexpr size_t kFew = 8;
+  const std::span<const double> numbers = options.near_reals;
+  if (numbers.empty() || elements.empty() || elements.size() > kFew || random.Next() % 4 == 0) return;
+  const double number = numbers[options.placed_real % numbers.size()];
+  if (!(std::fabs(number) <= kMostNear)) return;
+  elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
 }
 
 // Tensors with few elements would often have no special number.
@@ -352,6 +365,8 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
       PlaceEnds(tensor->MutableAs<T>(), dtype, options, random);
     if constexpr (std::is_floating_point_v<MathOf<T>>) {
       if (options.values == InputValues::kNonFinite) PlaceNonFinite(tensor->MutableAs<T>(), random);
+      if (options.values == InputValues::kSpecial && form == InputForm::kPlain)
+        PlaceNear(tensor->MutableAs<T>(), options, random);
     }
     ChangeLastBits(tensor->MutableAs<T>(), dtype, options, random);
   });

@@ -205,6 +205,7 @@ RandomOptions InputMaker::OptionsFor(size_t input, const InputRecipe& recipe) co
   random.takes_least = TakesLeast(input, recipe.seed);
   if (recipe.near_integers || random.has_ends) random.near_integers = constants_.integers;
   if (recipe.near_reals) random.near_reals = constants_.reals;
+  random.placed_real = recipe.seed;
   return random;
 }
 

@@ -69,12 +69,13 @@ int64_t Within(int64_t size, const tir::Var& var, const SizeHints& hints) {
   return most == hints.most.end() ? size : 1 + (size - 1) % most->second;
 }
 
-// Sizes that are one of the constants, or next to one, the constants themselves first.
+// Sizes that are one of the constants, or next to one, the constants themselves first. Other assignments have those up
+// to 2, of which the first values of loops would make all sizes.
 std::vector<int64_t> SizesNear(std::span<const int64_t> constants) {
   std::vector<int64_t> sizes;
   for (const int64_t distance : {0, 1, -1}) {
     for (const int64_t constant : constants) {
-      const bool fits = constant > -distance && constant <= kMostSize;
+      const bool fits = constant > 2 - distance && constant <= kMostSize;
       if (fits && std::ranges::find(sizes, constant + distance) == sizes.end()) sizes.push_back(constant + distance);
     }
   }
