@@ -3,10 +3,13 @@
 tir.lower and tir.ThreadSync. -verify-races must find nothing in it, and must find a race once one of its barriers is removed,
 if a run meets one. At least one barrier must be needed, and most must be run. Exit code 77 without the cases.
 
-    barriers.py --ir-opt BIN --ir-run BIN [--sample N] [--jobs N] [--verbose] FOLDER
+    barriers.py --ir-opt BIN --ir-run BIN [--sample N] [--jobs N] [--mbarriers] [--verbose] FOLDER
 
 FOLDER has the recorded cases. A run is that of ir-run -check-races=sampled, which looks at the order of accesses that the
 barriers leave open, and at values that change; a barrier whose removal no run shows is not needed, or the run is too long.
+
+With --mbarriers, barriers in no loop and under no condition become an arrival and a wait at mbarriers, and waits are removed in
+turn. Runs, which know no mbarriers, are those of the kernel with barriers.
 """
 import argparse
 import collections
@@ -22,6 +25,7 @@ import tempfile
 
 SKIPPED = 77
 BARRIER = re.compile(r"^ *T\.tvm_storage_sync\(.*\)\n", re.MULTILINE)
+LAUNCH = re.compile(r'^ *(?:with |(\w+) = )T\.launch_thread\("(\w+)\.\w", (?:T\.int64\()?(\w+)\)*(?: as (\w+):)?\n', re.MULTILINE)
 FUNCTION = re.compile(r"^    @T\.prim_func.*\n    def (\w+)\(", re.MULTILINE)
 LOWER = "tir.lower,tir.ThreadSync<storage_scope=shared>,tir.ThreadSync<storage_scope=shared.dyn>"
 RULES = "gpu.Matmul,gpu.GEMV,gpu.Reduction,gpu.GeneralReduction,gpu.Fallback"
@@ -54,6 +58,30 @@ def sources(folder):
         if os.path.exists(path):
             graph = "LegalizeOps,AnnotateTIROpPattern,FoldConstant,FuseOps,FuseTIR"
             yield model, None, [f"-target={TARGET}", f"-passes={graph},dl.ApplyDefaultSchedule<rules=[{RULES}]>,{LOWER}", path]
+
+
+def with_mbarriers(text):
+    """The kernel where mbarriers are barriers that all threads reach once, and the places of these barriers in the text.
+
+    They are the same threads, so their number must be known, and the function must be one kernel.
+    """
+    launches = list(LAUNCH.finditer(text))
+    threads = [(match[1] or match[4], match[3]) for match in launches if match[2] == "threadIdx"]
+    if not threads or not all(extent.isdigit() for _, extent in threads) or len(threads) > 3 or "ptx_" in text:
+        return text, []
+    head = launches[-1].end()
+    indent = re.match(" *", text[head:])[0]
+    replaced = [match for match in BARRIER.finditer(text, head) if "shared" in match[0] and re.match(" *", match[0])[0] == indent]
+    count = 1
+    for _, extent in threads:
+        count *= int(extent)
+    sync = f'{indent}T.tvm_storage_sync("shared")\n'
+    result = f"{text[:head]}{indent}T.create_barriers({len(replaced)})\n{sync}{indent}if {' and '.join(f'{name} == 0' for name, _ in threads)}:\n"
+    result += "".join(f"{indent}    T.ptx_init_barrier_thread_count({i}, {count})\n" for i in range(len(replaced))) + sync
+    for i, match in enumerate(replaced):
+        result += f"{text[head:match.start()]}{indent}T.ptx_arrive_barrier({i})\n{indent}T.ptx_wait_barrier({i})\n"
+        head = match.end()
+    return result + text[head:], replaced
 
 
 class Checker:
@@ -112,13 +140,18 @@ class Checker:
         """Counts, and lines that say what is wrong."""
         name, text = kernel
         counts, lines = collections.Counter(kernels=1), []
-        verdict, message = self.verdict(text)
+        complete, barriers = with_mbarriers(text) if self.options.mbarriers else (text, list(BARRIER.finditer(text)))
+        if self.options.mbarriers and not barriers:
+            return counts - counts, lines
+        verdict, message = self.verdict(complete)
         counts[f"complete: {verdict}"] += 1
         if verdict != "none":
             lines.append(f"{name} is complete, but {verdict}: {message[:600]}")
-        for number, barrier in enumerate(BARRIER.finditer(text)):
+        for number, barrier in enumerate(barriers):
             removed = text[:barrier.start()] + text[barrier.end():]
             needed = self.meets_race(removed)
+            if self.options.mbarriers:
+                removed = re.sub(rf" *T\.ptx_wait_barrier\({number}\)\n", "", complete)
             counts["barriers"] += 1
             counts[{True: "needed", False: "not needed in a run", None: "not run"}[needed]] += 1
             verdict, message = self.verdict(removed)
@@ -139,6 +172,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--undecided", type=float, default=0.02, help="the share of complete kernels that may be undecided")
     parser.add_argument("--found", type=float, default=0.90, help="the least share of needed barriers whose removal is noticed")
+    parser.add_argument("--mbarriers", action="store_true", help="remove the waits of mbarriers")
     parser.add_argument("--verbose", action="store_true", help="print what is not decided as well")
     parser.add_argument("folder")
     options = parser.parse_args()

@@ -29,7 +29,7 @@ REFUSES = 'import sys\nsys.exit("error: no")\n'
 
 
 class BarriersTest(unittest.TestCase):
-    def run_tool(self, opt, run):
+    def run_tool(self, opt, run, *flags):
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(os.path.join(folder, "cases"))
             with gzip.open(os.path.join(folder, "cases", "schedule.jsonl.gz"), "wt", encoding="utf-8") as file:
@@ -41,12 +41,24 @@ class BarriersTest(unittest.TestCase):
                     file.write(f"#!{sys.executable}\n{text}")
                 os.chmod(path, 0o755)
                 arguments += [f"--{name}", path]
-            return subprocess.run([sys.executable, TOOL, *arguments, folder], capture_output=True, text=True, check=False)
+            return subprocess.run([sys.executable, TOOL, *arguments, *flags, folder], capture_output=True, text=True, check=False)
 
     def test_barrier_that_is_needed(self):
         done = self.run_tool(OPT, RACE)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("needed: race: 1\n", done.stdout)
+
+    def test_mbarrier_that_is_needed(self):
+        opt = OPT.replace('"tvm_storage_sync" not', '"init_barrier_thread_count(0, 64)" in text and "wait_barrier(0)" not')
+        done = self.run_tool(opt, RACE, "--mbarriers")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("complete: none: 1\n", done.stdout)
+        self.assertIn("needed: race: 1\n", done.stdout)
+
+    def test_mbarrier_that_is_not_missed(self):
+        done = self.run_tool(OPT, RACE, "--mbarriers")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("needed: none: 1\n", done.stdout)
 
     def test_nothing_is_needed(self):
         self.assertEqual(self.run_tool(OPT, "").returncode, 1)
