@@ -48,6 +48,7 @@ std::vector<std::string> Pages(const ToolDescription& tool) {
   });
   pages.emplace_back(kAllFlags);
   pages.emplace_back(kExitCodesPage);
+  pages.insert(pages.end(), tool.more_pages.begin(), tool.more_pages.end());
   return pages;
 }
 

@@ -46,6 +46,8 @@ constexpr std::string_view kCommonFlags[] = {"output",      "opt-level", "passes
                                              "metrics",     "bisect",    "print-changed", "quiet",           "threads",
                                              "list-passes", "help-pass", "version"};
 
+constexpr std::string_view kMorePages[] = {kCommandsPage, kPipelinesPage, kForeignPage};
+
 constexpr bool IsOurs(std::string_view name) {
   return std::ranges::find(kFlags, name, &Flag::name) != std::ranges::end(kFlags);
 }
@@ -66,14 +68,15 @@ std::span<const Flag> InstrumentFlags() { return RunFlags().subspan(kOwnFlags); 
 
 ToolDescription Description() {
   return {.name = "ir-opt",
-          .summary = "optimize tensor programs in TVMScript",
+          .summary = "optimize machine learning models in ONNX and TVMScript",
           .purpose = "Reads a module, runs a pipeline of passes, prints the module.",
           .arguments = "[flags] [FILE...]",
           .file_meaning = "a module to read; '-' or nothing: the standard input",
           .flags = kFlags,
           .examples = kExamples,
           .exit_codes = kExitCodes,
-          .common = kCommonFlags};
+          .common = kCommonFlags,
+          .more_pages = kMorePages};
 }
 
 }  // namespace iropt

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "cli/tool_description.h"
 
@@ -13,6 +14,11 @@ std::span<const Flag> Flags();
 // Flags of runs: the former two.
 std::span<const Flag> RunFlags();
 std::span<const Flag> InstrumentFlags();
+
+// Pages of the help that follow from no flag: those of commands, of pipelines, and of flags of other tools.
+inline constexpr std::string_view kCommandsPage = "commands";
+inline constexpr std::string_view kPipelinesPage = "pipelines";
+inline constexpr std::string_view kForeignPage = "other-tools";
 
 ToolDescription Description();
 

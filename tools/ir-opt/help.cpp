@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "cli/flag_help.h"
@@ -15,14 +16,13 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kCommandsPage = "commands";
-constexpr std::string_view kPipelinesPage = "pipelines";
-constexpr std::string_view kForeignPage = "other-tools";
+HelpRow RowOf(const ForeignFlag& flag) {
+  return {fmt::format("-{} ({})", flag.name, flag.tool), flag.ours.empty() ? flag.why : flag.ours};
+}
 
 std::string RenderForeignFlags() {
   std::vector<HelpRow> rows;
-  for (const ForeignFlag& flag : kForeignFlags)
-    rows.push_back({fmt::format("-{} ({})", flag.name, flag.tool), flag.ours.empty() ? flag.why : flag.ours});
+  for (const ForeignFlag& flag : kForeignFlags) rows.push_back(RowOf(flag));
   return "Flags of other tools, and what ir-opt has for them:\n" + RenderRows(rows);
 }
 
@@ -32,10 +32,7 @@ std::string RenderModes() {
   return "Commands, which have flags and help of their own, as in 'ir-opt diff -help':\n" + RenderRows(rows);
 }
 
-std::string RenderCommonPage() {
-  return fmt::format("{}, {}, {}, {}, or the name of a pass; also man ir-opt\n", RenderHelp(Description()),
-                     kCommandsPage, kPipelinesPage, kForeignPage);
-}
+std::string RenderCommonPage() { return RenderHelp(Description()) + ", or the name of a pass; also man ir-opt\n"; }
 
 }  // namespace
 
@@ -52,6 +49,9 @@ Result<std::string> RenderIrOptHelpPage(std::string_view page, const PassRegistr
   if (text.ok()) return text;
   Result<std::string> pass = DescribePass(page, registry);
   if (pass.ok()) return pass;
+  const std::string_view name = page.substr(std::min(page.find_first_not_of('-'), page.size()));
+  const auto* foreign = std::ranges::find(kForeignFlags, name, &ForeignFlag::name);
+  if (foreign != std::ranges::end(kForeignFlags)) return RenderRows(std::vector{RowOf(*foreign)});
   return text;
 }
 

@@ -50,7 +50,7 @@ constexpr std::string_view kCommonFlags[] = {"inputs", "random-inputs", "input-s
 
 constexpr ToolDescription kDescription = {
     .name = kName,
-    .summary = "run functions of tensor programs in TVMScript",
+    .summary = "run machine learning models in ONNX and TVMScript",
     .purpose = "Reads a module, runs a pipeline of passes, runs a function on input tensors.",
     .arguments = "[flags] [FILE]",
     .file_meaning = "the module to read; '-' or nothing: the standard input",
