@@ -53,7 +53,7 @@ PyModule ReadText(const SourceText& text, bool verify) {
   Session& session = build.session();
   Log log(session.sources());
   std::optional<Module> read;
-  std::optional<uint64_t> nodes;
+  uint64_t left_out = 0;
   {
     const py::gil_scoped_release unlocked;
     const auto parse = [&]() -> Result<Module> {
@@ -72,7 +72,7 @@ PyModule ReadText(const SourceText& text, bool verify) {
                           .folder = text.folder,
                           .sizes = text.sizes.empty() ? nullptr : &text.sizes,
                           .sources = &session.sources(),
-                          .nodes = &nodes,
+                          .left_out = &left_out,
                           .is_written_back = text.output != nullptr,
                           .format_options = text.output,
                           .options = {.open_tensor = open, .unknown_version = UnknownVersion()}};
@@ -93,7 +93,7 @@ PyModule ReadText(const SourceText& text, bool verify) {
     read = *std::move(result);
   }
   PyModule module(*std::move(read), build.shared_session());
-  module.set_file_nodes(nodes.value_or(0));
+  module.set_left_out(left_out);
   return module;
 }
 
@@ -176,7 +176,7 @@ int64_t ConstantLimit(const PyModule& self, const std::string& format) {
   const auto session = Session::Current();
   const Log log(session->sources());
   const int64_t growth = log.Check(FindInputFormat(format))->max_constant_growth;
-  return growth < 0 ? -1 : static_cast<int64_t>(MostFileBytes(self.module(), static_cast<size_t>(growth), self.file_nodes()));
+  return growth < 0 ? -1 : static_cast<int64_t>(MostFileBytes(self.module(), static_cast<size_t>(growth), self.left_out()));
 }
 
 PrintOptions PrintingOf(const py::dict& options) {

@@ -34,9 +34,9 @@ class PyModule {
     borrowed_ = nullptr;
   }
   const std::shared_ptr<Session>& session() const { return session_; }
-  // The nodes of the file that the module was read from, or 0.
-  uint64_t file_nodes() const { return file_nodes_; }
-  void set_file_nodes(uint64_t nodes) { file_nodes_ = nodes; }
+  // The bytes of nodes in the file that the module was read from which it does not need, or 0.
+  uint64_t left_out() const { return left_out_; }
+  void set_left_out(uint64_t bytes) { left_out_ = bytes; }
   // The function with what keeps it alive.
   NodeRef Get(const ModuleEntry& entry) const { return {entry.func, session_->KeepOf(entry.storage)}; }
 
@@ -44,7 +44,7 @@ class PyModule {
   std::shared_ptr<Session> session_;
   const Module* borrowed_ = nullptr;
   std::optional<Module> module_;  // unless it is borrowed
-  uint64_t file_nodes_ = 0;
+  uint64_t left_out_ = 0;
 };
 
 // Calls f with a module of Python that refers to `module` without a copy, as long as nobody keeps it.

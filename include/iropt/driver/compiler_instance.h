@@ -66,6 +66,7 @@ struct ModuleSource {
 // The numbers of nodes of files, if their formats are graphs.
 struct FileNodes {
   std::optional<uint64_t> read = {};
+  uint64_t left_out = 0;  // bytes of those that the module does not need
   std::optional<uint64_t> written = {};
 };
 

@@ -47,6 +47,8 @@ struct ReadRequest {
   ValueNames* value_names = nullptr;  // gets them; null: they are not needed
   // Gets the number of nodes in the file, if the format is one of graphs.
   std::optional<uint64_t>* nodes = nullptr;
+  // Gets the bytes of the nodes in the file that the module does not need, see MostFileBytes; null: not asked for.
+  uint64_t* left_out = nullptr;
   // The module is written in this format again, with these options.
   bool is_written_back = false;
   const FormatOptions* format_options = nullptr;

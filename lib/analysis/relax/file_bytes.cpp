@@ -1,7 +1,9 @@
 #include "iropt/analysis/relax/file_bytes.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "iropt/diag/joint_spans.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/support/lookup.h"
@@ -13,8 +15,7 @@ namespace {
 // Sizes of the messages of protobuf: each part has a tag and a length.
 constexpr size_t kPart = 2;
 constexpr size_t kShortName = 8;
-constexpr size_t kNode = 3 * kPart + 2 * kShortName;
-constexpr size_t kShortCall = kNode + 2 * (kPart + kShortName);
+constexpr size_t kNode = 3 * kPart;
 
 // The attributes of a node, as far as they are numbers of an operator, or operands that name and give them.
 size_t AttributeBytes(const Call& call) {
@@ -37,29 +38,24 @@ struct FileBytes : WalkHandler {
     const auto* named = As<VarBinding>(&binding);
     const auto* call = named ? As<Call>(named->value) : nullptr;
     if (call == nullptr) return;
-    const SourceSpan place = Location(*call);
-    if (place.known() && !places.insert(place.begin)) return;
     const auto operands = std::ranges::count_if(call->args, [](const Expr* arg) { return Is<Var>(arg); });
-    // The node, its operator and its name; then the names of the result and the operands.
     const size_t name = kPart + std::min(named->var->name().size(), kMostOfName);
-    bytes += kNode + AttributeBytes(*call) + (1 + static_cast<size_t>(operands)) * name;
-    ++calls;
+    bool is_first = true;
+    for (const SourceSpan place : PartsOf(Location(*call))) {
+      if (place.known() && !places.insert(place.begin)) continue;
+      // The node, its operator and its name, which its place has; then the names of the result and the operands.
+      const size_t own = std::clamp<size_t>(place.end - place.begin, 2 * kShortName, kMostOfName);
+      bytes += kNode + own + 2 * name;
+      if (!std::exchange(is_first, false)) continue;
+      bytes += AttributeBytes(*call) + static_cast<size_t>(operands) * name - name;
+    }
   }
 
   static constexpr size_t kMostOfName = 64;
   LookupSet<const NDArray*> constants;
   LookupSet<uint32_t> places;
   size_t bytes = 0;
-  uint64_t calls = 0;
 };
-
-FileBytes Measure(const Module& module) {
-  FileBytes all;
-  for (const ModuleEntry& entry : module.functions()) {
-    if (const auto* function = As<Function>(entry.func)) Walk(*function, all);
-  }
-  return all;
-}
 
 // Integers may be listed as numbers of variable lengths.
 size_t ListedBytes(const NDArray& constant) {
@@ -88,11 +84,16 @@ size_t FileBytesOf(const Function& function) {
   return all.bytes;
 }
 
-size_t FileBytesOf(const Module& module) { return Measure(module).bytes; }
+size_t FileBytesOf(const Module& module) {
+  FileBytes all;
+  for (const ModuleEntry& entry : module.functions()) {
+    if (const auto* function = As<Function>(entry.func)) Walk(*function, all);
+  }
+  return all.bytes;
+}
 
-size_t MostFileBytes(const Module& module, size_t growth, uint64_t nodes) {
-  const FileBytes all = Measure(module);
-  const size_t own = all.bytes + (nodes > all.calls ? static_cast<size_t>(nodes - all.calls) * kShortCall : 0);
+size_t MostFileBytes(const Module& module, size_t growth, uint64_t left_out) {
+  const size_t own = FileBytesOf(module) + static_cast<size_t>(left_out);
   return own + growth + own / 150;
 }
 

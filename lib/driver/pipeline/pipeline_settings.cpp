@@ -216,8 +216,8 @@ void PipelineSettings::LimitConstants(const Module& module, int64_t max_growth) 
     const auto bytes = static_cast<int64_t>(counts_calls ? FileBytesOf(module) : CostOf(module).constant_bytes);
     if (__builtin_add_overflow(bytes, stated_growth, &limit)) limit = INT64_MAX;
     if (is_default) {
-      const uint64_t nodes = compiler_.file_nodes().read.value_or(0);
-      limit = static_cast<int64_t>(MostFileBytes(module, static_cast<size_t>(max_growth), nodes));
+      const uint64_t left_out = compiler_.file_nodes().left_out;
+      limit = static_cast<int64_t>(MostFileBytes(module, static_cast<size_t>(max_growth), left_out));
       static_cast<void>(context_.SetConfig(config::relax::count_folded_calls.name, true, compiler_.diagnostics()));
     }
   }

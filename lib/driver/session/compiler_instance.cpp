@@ -177,6 +177,7 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
                       .sources = &sources_,
                       .value_names = source.value_names,
                       .nodes = &file_nodes_.read,
+                      .left_out = &file_nodes_.left_out,
                       .is_written_back = source.output == row,
                       .format_options = &options_.format_options,
                       .options = {.threads = threads_,

@@ -19,6 +19,8 @@
 #include "exchange/onnx/export/list_nodes.h"
 #include "exchange/onnx/import/bind_sizes.h"
 #include "exchange/onnx/import/import.h"
+#include "exchange/onnx/import/left_out.h"
+#include "exchange/onnx/import/local_functions.h"
 #include "exchange/onnx/import/select_part.h"
 #include "exchange/onnx/import/sort_nodes.h"
 #include "exchange/onnx/import/unused_outputs.h"
@@ -63,21 +65,6 @@ NodeCounter CounterFor(const Model& model, const ReadRequest& request) {
   };
 }
 
-bool HasUnknownSizes(const GraphProto& graph) {
-  return std::ranges::any_of(graph.inputs, [](const ValueInfo& input) {
-    return !input.type.has_shape || std::ranges::any_of(input.type.dims, [](const Dim& dim) { return !dim.value; });
-  });
-}
-
-bool AsksForShapes(const GraphProto& graph) {
-  return std::ranges::any_of(graph.nodes, [](const NodeProto& node) {
-    return node.op_type == "Shape" || node.op_type == "Size" ||
-           std::ranges::any_of(node.attributes, [](const AttributeProto& attribute) {
-             return std::ranges::any_of(attribute.graphs, [](const auto& inner) { return AsksForShapes(*inner); });
-           });
-  });
-}
-
 // The nodes that a module becomes; nothing if it cannot be written.
 std::optional<size_t> NodesOf(const Module& module) {
   DiagnosticBuffer ignored;
@@ -94,7 +81,7 @@ class OnnxFormat final : public Format {
       diagnostics.Error({}, "bad-model", model.error().message);
       return Failure{ErrorCode::Parse};
     }
-    if (request.nodes != nullptr) *request.nodes = CountNodes(model->graph);
+    if (request.nodes != nullptr) *request.nodes = CountNodes(*model);
     if (request.sizes != nullptr && !BindSizes(*model, *request.sizes, diagnostics)) return Failure{ErrorCode::Parse};
     if (!SelectPart(*model, PartOf(request.format_options), diagnostics)) return Failure{ErrorCode::Parse};
     RemoveUnusedOutputs(*model);
@@ -105,11 +92,14 @@ class OnnxFormat final : public Format {
     Result<Module> module = ImportModel(
         *model, tensors, diagnostics,
         {.value_names = request.value_names, .count_nodes = count_nodes, .defines = !request.is_written_back});
-    const bool may_grow = count_nodes && module.ok() && model->functions.empty() && HasUnknownSizes(model->graph) &&
-                          AsksForShapes(model->graph);
-    if (!may_grow) return module;
-    const std::optional<size_t> nodes = NodesOf(*module);
-    return ReadWithShapes(*model, tensors, request, std::move(module), nodes);
+    const bool may_grow = count_nodes && module.ok() && model->functions.empty() && MayComputeShapes(model->graph);
+    if (may_grow) {
+      const std::optional<size_t> nodes = NodesOf(*module);
+      module = ReadWithShapes(*model, tensors, request, std::move(module), nodes);
+    }
+    if (request.left_out != nullptr && request.is_written_back && module.ok())
+      *request.left_out = BytesLeftOut(*model, *module);
+    return module;
   }
 
   Status Write(const Module& module, const WriteRequest& request, OutputStream& out,

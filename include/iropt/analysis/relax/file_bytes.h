@@ -17,8 +17,8 @@ size_t FileBytesOf(const NDArray& constant);
 size_t FileBytesOf(const Function& function);
 size_t FileBytesOf(const Module& module);
 
-// The limit for a module that may grow by so many bytes, and two thirds of a percent, and was read from a file of
-// `nodes` nodes, of which the reader may have dropped some.
-size_t MostFileBytes(const Module& module, size_t growth, uint64_t nodes);
+// The limit for a module that may grow by so many bytes, and two thirds of a percent, and was read from a file whose
+// reader dropped `left_out` bytes of nodes.
+size_t MostFileBytes(const Module& module, size_t growth, uint64_t left_out);
 
 }  // namespace iropt

@@ -54,4 +54,41 @@ bool LocalFunctions::Expand(const FunctionProto& function) {
   return expanded_ <= kMostNodes;
 }
 
+namespace {
+
+class NodesOfCalls {
+ public:
+  explicit NodesOfCalls(const Model& model) : functions_(model) {}
+
+  uint64_t Of(const std::vector<NodeProto>& nodes) {
+    constexpr uint64_t kMost = uint64_t{1} << 40;
+    uint64_t count = 0;
+    for (const NodeProto& node : nodes) {
+      const FunctionProto* callee = functions_.Find(node);
+      if (callee != nullptr || node.op_type != "Constant") count += callee ? Of(*callee) : 1;
+      for (const AttributeProto& attribute : node.attributes) {
+        for (const auto& graph : attribute.graphs) WithStack([&] { count += Of(graph->nodes); });
+      }
+      count = std::min(count, kMost);
+    }
+    return count;
+  }
+
+ private:
+  // That of a function that calls itself is 0 in there.
+  uint64_t Of(const FunctionProto& function) {
+    if (const uint64_t* known = counts_.Find(&function)) return *known;
+    counts_[&function] = 0;
+    const uint64_t count = WithStack([&] { return Of(function.nodes); });
+    return counts_[&function] = count;
+  }
+
+  LocalFunctions functions_;
+  LookupMap<const FunctionProto*, uint64_t> counts_;
+};
+
+}  // namespace
+
+uint64_t CountNodes(const Model& model) { return NodesOfCalls(model).Of(model.graph.nodes); }
+
 }  // namespace iropt::onnx

@@ -43,4 +43,7 @@ class LocalFunctions {
   uint64_t expanded_ = 0;
 };
 
+// All nodes of a model but constants, at most 2^40. A call of a function counts as the nodes of the function.
+uint64_t CountNodes(const Model& model);
+
 }  // namespace iropt::onnx

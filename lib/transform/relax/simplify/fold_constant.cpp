@@ -544,6 +544,31 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
   }
 }
 
+// Returns whether nothing of the value is only known when the program runs.
+bool IsOfConstants(const Expr* value) {
+  const auto* call = As<Call>(value);
+  const auto* tuple = As<Tuple>(value);
+  if (call == nullptr && tuple == nullptr) return Is<Constant>(value);
+  if (call != nullptr && !Is<Op>(call->op)) return false;
+  return std::ranges::all_of(call ? call->args : tuple->fields, [](const Expr* part) {
+    return Is<Tuple>(part) ? WithStack([&] { return IsOfConstants(part); }) : !Is<Var>(part);
+  });
+}
+
+// The functions with bindings of nothing but constants, without which nothing is folded.
+size_t CountFoldable(const Module& module) {
+  struct Handler : WalkHandler {
+    void OnBinding(const Binding& binding) { found |= IsOfConstants(ValueOf(&binding)); }
+    bool found = false;
+  };
+  return static_cast<size_t>(std::ranges::count_if(module.functions(), [](const ModuleEntry& entry) {
+    const auto* function = As<Function>(entry.func);
+    Handler handler;
+    if (function != nullptr) Walk(*function, handler);
+    return handler.found;
+  }));
+}
+
 // By how many bytes the constants of each of `functions` may grow, so that those of the module keep to its limit.
 std::optional<size_t> MaxGrowth(const PassContext& context, const Module& module, size_t functions) {
   const int64_t of_function = context.Config(config::relax::max_constant_growth);
@@ -562,7 +587,7 @@ FoldOptions ShareOf(FoldOptions options, const PassContext& context, const Modul
   const size_t functions = std::max<size_t>(static_cast<size_t>(count), 1);
   options.max_total_bytes /= functions;
   options.max_total_work /= functions;
-  options.max_growth = MaxGrowth(context, module, functions);
+  options.max_growth = MaxGrowth(context, module, std::max<size_t>(CountFoldable(module), 1));
   options.counts_calls = context.Config(config::relax::count_folded_calls);
   options.mode = NetworkModeOf(context);
   return options;
