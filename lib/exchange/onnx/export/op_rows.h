@@ -21,6 +21,7 @@ const ExportRow* FindExportRow(OpId op);
 
 // ---- The families.
 std::span<const ExportRow> AttentionExports();
+std::span<const ExportRow> BoxExports();
 std::span<const ExportRow> ElementwiseExports();
 std::span<const ExportRow> GradientExports();
 std::span<const ExportRow> ImageExports();

@@ -299,11 +299,6 @@ Names ExportMultiboxTransformLoc(OpExport& op) {
   return {DecodedBoxes(op, attrs), op.Add("Where", {is_low, zero, scores})};
 }
 
-// It sorts rows of boxes, among them suppressed ones, of all classes or within classes that the rows name.
-Names ExportNonMaxSuppression(OpExport& op) {
-  return op.Lacks("ONNX selects boxes of separate tensors of scores by class, not rows of boxes with their scores");
-}
-
 constexpr ExportRow kImageExports[] = {
     {op::kImageAffineGrid, "", 20, ExportAffineGrid},  // AffineGrid, Transpose
     {op::kImageGridSample, "", 16, ExportGridSample},  // Transpose, GridSample
@@ -312,7 +307,6 @@ constexpr ExportRow kImageExports[] = {
     {op::kVisionAllClassNonMaxSuppression, "", 13, ExportAllClassNonMaxSuppression},  // NonMaxSuppression, Pad
     {op::kVisionGetValidCounts, "", 13, ExportGetValidCounts},                        // TopK, GatherElements, Where
     {op::kVisionMultiboxTransformLoc, "", 13, ExportMultiboxTransformLoc},  // Gather, Mul, Exp, Concat; Softmax, Where
-    {op::kVisionNonMaxSuppression, "", 1, ExportNonMaxSuppression},
     {op::kVisionRoiAlign, "RoiAlign", 10, ExportRoiAlign},
     {op::kVisionRoiPool, "MaxRoiPool", 1, ExportRoiPool},
 };

@@ -335,6 +335,22 @@ Names ExportGroupNorm(OpExport& op) {
 
 // ---- Padding
 
+// The elements around a tensor that repeats. None where the number of its elements is not known.
+Names GatherAround(OpExport& op, std::span<const int64_t> widths) {
+  const auto dims = StaticDimsOf(op.TypeOf(0));
+  if (!dims || std::ranges::find(*dims, 0) != dims->end()) return {};
+  std::string_view x = op.In(0);
+  for (size_t axis = 0; axis < dims->size(); ++axis) {
+    const int64_t size = (*dims)[axis];
+    const int64_t before = widths[2 * axis], after = widths[2 * axis + 1];
+    if (before == 0 && after == 0) continue;
+    std::vector<int64_t> indices;
+    for (int64_t i = -before; i < size + after; ++i) indices.push_back((i % size + size) % size);
+    x = op.Add("Gather", {x, op.Ints(indices)}, {IntAttribute("axis", static_cast<int64_t>(axis))});
+  }
+  return {x};
+}
+
 Names ExportPad(OpExport& op) {
   const auto attrs = op.Attrs<PadAttrs>();
   const std::vector<int64_t> widths = attrs.pad_width().vector();
@@ -344,7 +360,10 @@ Names ExportPad(OpExport& op) {
   const std::string_view given = attrs.pad_mode();
   const bool is_edge = given == "replicate" || given == "edge";
   const std::string_view mode = is_edge ? "edge" : given == "circular" ? "wrap" : given;
-  if (mode == "wrap" && op.version() < 19) return op.Needs(19);
+  if (mode == "wrap" && op.version() < 19) {
+    const Names around = GatherAround(op, widths);
+    return around.empty() ? op.Needs(19) : around;
+  }
   std::vector<AttributeProto> attributes;
   if (mode != "constant") attributes.push_back(TextAttribute("mode", mode));
   const bool has_value = mode == "constant" && op.num_args() > 1;
