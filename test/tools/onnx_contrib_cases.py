@@ -2,7 +2,7 @@
 import math
 
 import numpy as np
-from onnx_case import add, f32, i64
+from onnx_case import add, constant, f32, i64
 
 MICROSOFT = "com.microsoft"
 E = np.vectorize(math.erf)
@@ -398,6 +398,73 @@ def cache_cases():
     add("BitCast", 26, [x], [x.view("int32")], to=6)
 
 
+def image_cases():
+    """Of diffusion models, whose kernels are not on CPUs."""
+    x, skip, gamma, beta, bias = noise(2, 3, 4, 8), noise(2, 8), noise(8), noise(8), noise(8)
+
+    def normalized(image, groups):
+        parts = image.reshape(*image.shape[:3], groups, -1)
+        centered = parts - parts.mean((1, 2, 4), keepdims=True)
+        return (centered / np.sqrt((centered**2).mean((1, 2, 4), keepdims=True) + 1e-5)).reshape(image.shape) * gamma + beta
+
+    y = normalized(x, 4)
+    add("GroupNorm", 1, [x, gamma, beta], [f32(y * sigmoid(y))], MICROSOFT, in_onnxruntime=False, activation=1, groups=4)
+    first = np.moveaxis(x, 3, 1)
+    add("GroupNorm", 1, [first, gamma, beta], [f32(np.moveaxis(normalized(x, 2), 3, 1))], MICROSOFT, in_onnxruntime=False, activation=0,
+        groups=2, channels_last=0)
+    total = x + skip[:, None, None] + bias
+    add("SkipGroupNorm", 1, [x, gamma, beta, skip, bias], [f32(normalized(total, 4)), f32(total)], MICROSOFT, in_onnxruntime=False,
+        activation=0, groups=4)
+    rows, added = noise(2, 3, 8), noise(2, 3, 8)
+    add("BiasAdd", 1, [rows, bias, added], [f32(rows + bias + added)], MICROSOFT, in_onnxruntime=False)
+    left, right = np.split(rows + bias, 2, -1)
+    add("BiasSplitGelu", 1, [rows, bias], [f32(left * gelu(right))], MICROSOFT, in_onnxruntime=False)
+    scores, mask = noise(2, 3, 4, 5), noise(2, 1, 1, 5)
+    powers = np.exp(scores + mask)
+    add("BiasSoftmax", 1, [scores, mask], [f32(powers / powers.sum(-1, keepdims=True))], MICROSOFT, in_onnxruntime=False, axis=3,
+        is_inner_broadcast=1)
+    weights = noise(8, 4)
+    shifted = rows @ weights + bias[:4]
+    fast = 0.5 * shifted * (1 + np.tanh(math.sqrt(2 / math.pi) * (shifted + 0.044715 * shifted**3)))
+    add("GemmFastGelu", 1, [rows, weights, bias[:4]], [f32(fast)], MICROSOFT, in_onnxruntime=False)
+    angles, states = noise(2, 3, 4), [noise(2, 2, 3, 4) for _ in range(4)]
+    cosines, sines = np.cos(angles)[:, None], np.sin(angles)[:, None]
+    add("GemmaRotaryEmbedding", 1, [angles, *states], [f32(states[0] * cosines + states[1] * sines), f32(states[2] * cosines + states[3] * sines)],
+        MICROSOFT, in_onnxruntime=False)
+
+
+def table_cases():
+    a, b = noise(3, 4), noise(5, 4)
+    squares = ((a[:, None] - b) ** 2).sum(-1)
+    add("CDist", 1, [a, b], [f32(squares)], MICROSOFT, metric="sqeuclidean")
+    add("CDist", 1, [a, b], [f32(np.sqrt(squares))], MICROSOFT, metric="euclidean")
+    add("ExpandDims", 1, [a, constant(np.array(-2, "int32"))], [a[:, None]], MICROSOFT)
+    add("TransposeMatMul", 1, [a, b], [f32(2 * a @ b.T)], MICROSOFT, alpha=2.0, transA=0, transB=1)
+    rows, size, block = 6, 32, 16
+    packed, indices = levels(rows, size // 2), i64([[0, 5], [-1, 2]])
+    numbers = np.stack([packed & 15, packed >> 4], -1).reshape(rows, size)
+    scales, zeros = f32(0.1) * noise(rows, size // block), levels(rows, 1)
+    points = np.stack([zeros & 15, zeros >> 4], -1).reshape(rows, size // block)
+
+    def gathered(values, zero_points):
+        return f32((f32(values) - np.repeat(zero_points, block, 1)) * np.repeat(scales, block, 1))[indices]
+
+    shape = {"block_size": block, "gather_axis": 0, "quantize_axis": 1}
+    add("GatherBlockQuantized", 1, [packed, indices, scales, zeros], [gathered(numbers, f32(points))], MICROSOFT, bits=4, **shape)
+    add("GatherBlockQuantized", 1, [packed, indices, scales], [gathered(numbers, f32(points) * 0 + 8)], MICROSOFT, bits=4, **shape)
+    wide = levels(rows, size)
+    add("GatherBlockQuantized", 1, [wide, indices, scales], [gathered(wide, f32(points) * 0 + 128)], MICROSOFT, bits=8, **shape)
+    normal = f32([-1, -0.6961928, -0.52507305, -0.3949175, -0.28444138, -0.18477343, -0.09105004, 0, 0.0795803, 0.1609302, 0.2461123,
+                  0.33791524, 0.44070983, 0.562617, 0.72295684, 1])
+    floats = f32([0, 0.005208333, 0.6666667, 1, 0.33333334, 0.5, 0.16666667, 0.25])
+    n, k = 3, 32
+    halves, greatest, x = levels(n * k // 2), np.abs(noise(n * k // block)), noise(2, k)
+    places = np.stack([halves >> 4, halves & 15], -1).flatten()
+    for kind, values in ((1, normal), (0, np.concatenate([floats, -floats]))):
+        matrix = (values[places] * np.repeat(greatest, block)).reshape(n, k)
+        add("MatMulBnb4", 1, [x, halves, greatest], [f32(x @ matrix.T)], MICROSOFT, K=k, N=n, block_size=block, quant_type=kind)
+
+
 def fused_cases():
     image, kernel, shift, residual = noise(1, 2, 4, 4), noise(3, 2, 1, 1), noise(3), noise(1, 3, 4, 4)
     conv = np.einsum("ncyx,oc->noyx", image, kernel[:, :, 0, 0]) + shift[:, None, None]
@@ -412,5 +479,5 @@ def fused_cases():
 
 def make():
     for case in (activation_cases, matrix_cases, normalization_cases, product_cases, quantized_cases, attention_cases, grouped_cases, rotary_cases,
-                 cache_cases, fused_cases):
+                 cache_cases, fused_cases, image_cases, table_cases):
         case()

@@ -11,6 +11,7 @@
 #include "exchange/onnx/types/dims.h"
 #include "iropt/op/ops/activation.h"
 #include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/concat.h"
 #include "iropt/op/ops/create.h"
 #include "iropt/op/ops/exponential.h"
 #include "iropt/op/ops/matmul.h"
@@ -19,6 +20,7 @@
 #include "iropt/op/ops/repeat.h"
 #include "iropt/op/ops/roots.h"
 #include "iropt/op/ops/slice.h"
+#include "iropt/op/ops/softmax.h"
 #include "iropt/op/ops/trigonometric.h"
 
 namespace iropt::onnx {
@@ -232,21 +234,121 @@ Value DefineGroupNormalization(OpImport& op) {
   return GroupNorm(op, by_channel(1), by_channel(2));
 }
 
+// ---- Images with the channels last, and products, of diffusion models and older optimizers
+
+// Scale and shift by channel; a SiLU if `activation` says so. Computed in float32.
+const Expr* NormOfGroups(OpImport& op, const Expr* x) {
+  const TensorType* type = OpImport::TensorOf(x);
+  const int rank = type ? type->ndim : -1;
+  if (rank < 3 || op.Rank(1) != 1 || op.Rank(2) != 1) return nullptr;
+  const bool channels_last = op.Int("channels_last", 1) != 0;
+  const DataType wide = DataType::Float(32);
+  const Expr* y = op.Call(
+      op::kNnGroupNorm, {op.Cast(x, wide), op.Cast(op.In(1), wide), op.Cast(op.In(2), wide)},
+      OpImport::Attrs<GroupNormAttrs>(op::kNnGroupNorm, {.num_groups = op.Int("groups", 1),
+                                                         .channel_axis = channels_last ? int64_t{rank - 1} : int64_t{1},
+                                                         .axes = channels_last ? Iota(1, rank - 1) : Iota(2, rank),
+                                                         .epsilon = op.Float("epsilon", static_cast<double>(1e-5F))}));
+  if (op.Int("activation") == 1) y = op.Call(op::kNnSilu, {y});
+  return op.Cast(y, type->dtype);
+}
+
+Value DefineGroupNorm(OpImport& op) { return NormOfGroups(op, op.In(0)); }
+
+// Data, scale, shift, what is added to the data, bias -> y, the sum
+Value DefineSkipGroupNorm(OpImport& op) {
+  if (op.Rank(0) != 4 || !KnowsRanks(op, {3, 4})) return {};
+  const Expr* skip = op.Rank(3) == 2 ? ExpandDims(op, op.In(3), {1, 2}) : op.In(3);
+  const Expr* sum = Shared(op, Biased(op, Add(op, op.In(0), skip), 4));
+  const Expr* y = NormOfGroups(op, sum);
+  if (y == nullptr) return {};
+  return Outputs(op, {y, sum});
+}
+
+// Data, bias, what is added
+Value DefineBiasAdd(OpImport& op) {
+  if (!KnowsRanks(op, {0, 1, 2})) return {};
+  return Add(op, Add(op, op.In(0), op.In(1)), op.In(2));
+}
+
+// The first half of the channels, times the GELU of the second one.
+Value DefineBiasSplitGelu(OpImport& op) {
+  const TensorType* type = op.TypeOf(0);
+  const auto channels = type && type->known && type->ndim > 0 ? NumberOfDim(type->dims.back()) : std::nullopt;
+  if (!channels || *channels % 2 != 0 || op.Rank(1) != 1) return {};
+  const Expr* halves = Shared(op, op.Call(op::kSplit, {Add(op, op.In(0), op.In(1))},
+                                          OpImport::Attrs<SplitAttrs>(op::kSplit, {.indices_or_sections = int64_t{2},
+                                                                                   .axis = int64_t{type->ndim - 1}})));
+  return Multiply(op, op.Field(halves, 0), op.Call(op::kNnGelu, {op.Field(halves, 1)}));
+}
+
+Value DefineBiasSoftmax(OpImport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 1 || op.Rank(1) < 0 || op.Axis(op.Int("axis", 1), rank) != rank - 1) return {};
+  return op.Call(op::kNnSoftmax, {Add(op, op.In(0), op.In(1))},
+                 OpImport::Attrs<SoftmaxAttrs>(op::kNnSoftmax, {.axis = int64_t{-1}}));
+}
+
+Value DefineGemmFastGelu(OpImport& op) {
+  if (op.Rank(0) < 1 || op.Rank(1) < 1) return {};
+  return op.Call(op::kNnGeluTanh, {Biased(op, op.Call(op::kMatmul, {op.In(0), op.In(1)}), 2)});
+}
+
+// Angles, queries, rotated queries, keys, rotated keys -> queries, keys
+Value DefineGemmaRotaryEmbedding(OpImport& op) {
+  if (!KnowsRanks(op, {0, 1, 2, 3, 4}) || op.Rank(0) != 3) return {};
+  const auto factor = [&](OpId function) {
+    return Shared(op, ExpandDims(op, op.Cast(op.Call(function, {op.In(0)}), op.Dtype(1)), {1}));
+  };
+  const Expr* cosine = factor(op::kCos);
+  const Expr* sine = factor(op::kSin);
+  const auto turned = [&](size_t i) {
+    return Add(op, Multiply(op, op.In(i), cosine), Multiply(op, op.In(i + 1), sine));
+  };
+  const Expr* fields[] = {turned(1), turned(3)};
+  return op.Tuple(fields);
+}
+
+Value DefineExpandDims(OpImport& op) {
+  const auto axis = op.Numbers(1);
+  const int rank = op.Rank(0);
+  if (!axis || axis->size() != 1 || rank < 0) return {};
+  return ExpandDims(op, op.In(0), {op.Axis(axis->front(), rank + 1)});
+}
+
+// The distances of the rows of two matrices.
+Value DefineCDist(OpImport& op) {
+  if (op.Rank(0) != 2 || op.Rank(1) != 2) return {};
+  const Expr* difference = Shared(op, Subtract(op, ExpandDims(op, op.In(0), {1}), ExpandDims(op, op.In(1), {0})));
+  const Expr* squares = Reduce(op, op::kSum, Multiply(op, difference, difference), {2}, false);
+  return op.String("metric", "sqeuclidean") == "euclidean" ? op.Call(op::kSqrt, {squares}) : squares;
+}
+
 constexpr DefinitionRow kDefinitions[] = {
     {"GroupNormalization", DefineGroupNormalization, "R.repeat, R.nn.group_norm"},
     {"SimplifiedLayerNormalization", DefineSimplifiedLayerNormalization, "composition"},
     {"RMSNormalization", DefineSimplifiedLayerNormalization, "composition"},
     {"LayerNormalization", DefineLayerNormalization, "R.nn.layer_norm"},
+    {"com.microsoft.BiasAdd", DefineBiasAdd, "R.add"},
     {"com.microsoft.BiasGelu", DefineGelu, "R.nn.gelu"},
+    {"com.microsoft.BiasSoftmax", DefineBiasSoftmax, "R.add, R.nn.softmax"},
+    {"com.microsoft.BiasSplitGelu", DefineBiasSplitGelu, "R.split, R.nn.gelu"},
+    {"com.microsoft.CDist", DefineCDist, "composition"},
     {"com.microsoft.EmbedLayerNormalization", DefineEmbedLayerNormalization, "R.take, composition"},
+    {"com.microsoft.ExpandDims", DefineExpandDims, "R.expand_dims"},
     {"com.microsoft.FastGelu", DefineFastGelu, "R.nn.gelu_tanh"},
     {"com.microsoft.FusedConv", DefineFusedConv, "R.nn.conv1d, R.nn.conv2d, R.nn.conv3d"},
     {"com.microsoft.FusedGemm", DefineFusedGemm, "R.matmul"},
     {"com.microsoft.FusedMatMul", DefineFusedMatMul, "R.matmul"},
     {"com.microsoft.Gelu", DefineGelu, "R.nn.gelu"},
+    {"com.microsoft.GemmFastGelu", DefineGemmFastGelu, "R.matmul, R.nn.gelu_tanh"},
+    {"com.microsoft.GemmaRotaryEmbedding", DefineGemmaRotaryEmbedding, "composition"},
+    {"com.microsoft.GroupNorm", DefineGroupNorm, "R.nn.group_norm"},
     {"com.microsoft.QuickGelu", DefineQuickGelu, "R.sigmoid, R.multiply"},
+    {"com.microsoft.SkipGroupNorm", DefineSkipGroupNorm, "R.add, R.nn.group_norm"},
     {"com.microsoft.SkipLayerNormalization", DefineSkipLayerNormalization, "R.add, R.nn.layer_norm"},
     {"com.microsoft.SkipSimplifiedLayerNormalization", DefineSkipSimplifiedLayerNormalization, "composition"},
+    {"com.microsoft.TransposeMatMul", DefineFusedMatMul, "R.matmul"},
     {"com.microsoft.Trilu", DefineTrilu, "R.tril, R.triu"},
 };
 

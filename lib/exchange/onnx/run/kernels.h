@@ -30,6 +30,7 @@ std::span<const KernelRow> CastKernels();
 std::span<const KernelRow> ContribAttentionKernels();
 std::span<const KernelRow> LoopKernels();
 std::span<const KernelRow> MathematicsKernels();
+std::span<const KernelRow> PackedTableKernels();
 std::span<const KernelRow> QuantizationKernels();
 std::span<const KernelRow> QuantizedElementKernels();
 std::span<const KernelRow> RecurrentKernels();

@@ -69,6 +69,13 @@ size_t PlaceIn(std::span<const int64_t> shape, std::span<const int64_t> whole, i
 // The elements less their zero point, which may be left out.
 Result<std::vector<double>> Centered(const OnnxCall& call, size_t input, size_t zero_input, bool per_row);
 
+// The number of `bits` bits in a row of a matrix whose bytes hold several, the low ones first.
+inline double BitsAt(const std::vector<double>& bytes, int64_t row_bytes, int64_t row, int64_t column, int64_t bits) {
+  const int64_t per_byte = 8 / bits;
+  const auto byte = static_cast<unsigned>(bytes[static_cast<size_t>(row * row_bytes + column / per_byte)]);
+  return static_cast<double>(byte >> (column % per_byte * bits) & ((1U << bits) - 1));
+}
+
 // The matrix product, with batches that broadcast as those of the shapes.
 struct MatrixProduct {
   std::vector<int64_t> shape;

@@ -404,12 +404,6 @@ struct PackedMatrix {
   int64_t blocks() const { return (columns + block - 1) / block; }
 };
 
-double BitsAt(const std::vector<double>& bytes, int64_t row_bytes, int64_t row, int64_t column, int64_t bits) {
-  const int64_t per_byte = 8 / bits;
-  const auto byte = static_cast<unsigned>(bytes[static_cast<size_t>(row * row_bytes + column / per_byte)]);
-  return static_cast<double>(byte >> (column % per_byte * bits) & ((1U << bits) - 1));
-}
-
 // The matrix [K, N] as numbers. Inputs: bytes, scales, zero points (bytes, or numbers), the groups of columns.
 Result<std::vector<double>> Unpacked(const OnnxCall& call, const PackedMatrix& matrix) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> bytes, call.NumbersIn(1));

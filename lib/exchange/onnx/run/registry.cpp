@@ -48,8 +48,8 @@ PackedRegistry MakeOnnxPackedFuncs() {
   }
   for (const std::span<const KernelRow> family :
        {AttentionKernels(), CastKernels(), ContribAttentionKernels(), LoopKernels(), MathematicsKernels(),
-        QuantizationKernels(), QuantizedElementKernels(), RecurrentKernels(), ResizeKernels(), SelectionKernels(),
-        SequenceKernels(), StateKernels(), TrainingKernels(), WindowKernels()}) {
+        PackedTableKernels(), QuantizationKernels(), QuantizedElementKernels(), RecurrentKernels(), ResizeKernels(),
+        SelectionKernels(), SequenceKernels(), StateKernels(), TrainingKernels(), WindowKernels()}) {
     for (const KernelRow& row : family) {
       registry.Set(fmt::format("{}{}", kOpaquePrefix, row.name),
                    [kernel = row.kernel, is_imported = imported.contains(row.name)](PackedCall& call) {

@@ -75,6 +75,7 @@ Dims CategoryDims(OpImport& op, size_t /*output*/) {
 
 constexpr TypeRow kSequenceTypes[] = {
     {"GRU LSTM RNN", 0, RecurrentDtype, RecurrentDims},
+    {"com.microsoft.DynamicQuantizeLSTM", 0, Of<0>, RecurrentDims},
     {"SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceMap SplitToSequence Optional", 0, kNoNumbers,
      AnyRank},
     {"StringNormalizer ai.onnx.ml.ZipMap ai.onnx.ml.CastMap ai.onnx.ml.DictVectorizer", 0, kNoNumbers, AnyRank},

@@ -186,6 +186,45 @@ Dims PackedProductDims(OpImport& op, size_t /*output*/) {
   return dims;
 }
 
+// Rows of a table, whose bytes may be several numbers along the last axis.
+Dims GatheredBlockDims(OpImport& op, size_t /*output*/) {
+  Dims data = DimsIn(op, 0);
+  const Dims indices = DimsIn(op, 1);
+  const auto axis = AxisOf(op.Int("gather_axis"), data);
+  const int64_t bits = op.Int("bits", 4);
+  if (!axis || !indices) return std::nullopt;
+  if (op.Dtype(0) == DataType::UInt(8) && (bits == 2 || bits == 4))
+    data->back() = MultiplyDims(data->back(), WholeDim(8 / bits));
+  std::vector<const PrimExpr*> dims(data->begin(), data->begin() + static_cast<std::ptrdiff_t>(*axis));
+  dims.insert(dims.end(), indices->begin(), indices->end());
+  dims.insert(dims.end(), data->begin() + static_cast<std::ptrdiff_t>(*axis) + 1, data->end());
+  return dims;
+}
+
+Dims HalvedDims(OpImport& op, size_t /*output*/) {
+  Dims dims = DimsIn(op, 0);
+  if (dims && !dims->empty()) dims->back() = dims->back() ? DivideDim(dims->back(), 2) : nullptr;
+  return dims;
+}
+
+Dims DistanceDims(OpImport& op, size_t /*output*/) {
+  const Dims a = DimsIn(op, 0);
+  const Dims b = DimsIn(op, 1);
+  return std::vector{a && !a->empty() ? a->front() : nullptr, b && !b->empty() ? b->front() : nullptr};
+}
+
+Dims ExpandedDims(OpImport& op, size_t /*output*/) {
+  Dims dims = DimsIn(op, 0);
+  const auto axis = op.Numbers(1);
+  if (!dims) return dims;
+  dims->push_back(nullptr);
+  const auto at = axis && axis->size() == 1 ? AxisOf(axis->front(), dims) : std::nullopt;
+  if (!at) return UnknownDims(dims->size());
+  dims->pop_back();
+  dims->insert(dims->begin() + static_cast<std::ptrdiff_t>(*at), WholeDim(1));
+  return dims;
+}
+
 Dims QuantizedChoiceDims(OpImport& op, size_t /*output*/) {
   return BroadcastDimsOf(DimsIn(op, 0), BroadcastDimsOf(DimsIn(op, 1), DimsIn(op, 4)));
 }
@@ -222,14 +261,19 @@ constexpr TypeRow kTransformerTypes[] = {
     {"com.microsoft.EmbedLayerNormalization", 0, Of<2>, EmbeddingDims},
     {"com.microsoft.EmbedLayerNormalization", 1, kInts, EmbeddingDims},
     {"com.microsoft.EmbedLayerNormalization", 2, Of<2>, EmbeddingDims},
-    {"com.microsoft.BiasGelu com.microsoft.BiasSoftmax com.microsoft.FastGelu com.microsoft.Gelu "
+    {"com.microsoft.SkipGroupNorm com.microsoft.GemmaRotaryEmbedding", 0, Of<0>, Like<0>},
+    {"com.microsoft.BiasAdd com.microsoft.BiasGelu com.microsoft.BiasSoftmax com.microsoft.FastGelu com.microsoft.Gelu "
      "com.microsoft.GroupNorm "
      "com.microsoft.Inverse com.microsoft.QuickGelu com.microsoft.Trilu",
      0, Of<0>, Like<0>},
-    {"com.microsoft.FusedMatMul", 0, Of<0>, FusedMatMulDims},
+    {"com.microsoft.FusedMatMul com.microsoft.TransposeMatMul", 0, Of<0>, FusedMatMulDims},
     {"com.microsoft.FusedGemm", 0, Of<0>, GemmOfTwo},
     {"com.microsoft.MatMulNBits com.microsoft.MatMulBnb4", 0, Of<0>, PackedProductDims},
-    {"com.microsoft.DynamicQuantizeMatMul", 0, Of<0>, ProductOf<0, 1>},
+    {"com.microsoft.GatherBlockQuantized", 0, Of<2>, GatheredBlockDims},
+    {"com.microsoft.BiasSplitGelu", 0, Of<0>, HalvedDims},
+    {"com.microsoft.CDist", 0, Of<0>, DistanceDims},
+    {"com.microsoft.ExpandDims", 0, Of<0>, ExpandedDims},
+    {"com.microsoft.DynamicQuantizeMatMul com.microsoft.GemmFastGelu", 0, Of<0>, ProductOf<0, 1>},
     {"com.microsoft.MatMulIntegerToFloat", 0, Of<2>, ProductOf<0, 1>},
     {"com.microsoft.MatMulInteger16", 0, kInts, ProductOf<0, 1>},
     {"com.microsoft.QGemm", 0, QuantizedGemmDtype, QuantizedGemmDims},
