@@ -6,7 +6,7 @@
 //
 // `s` is a constant with a number for each output channel, or one number, of floats. It passes through relu and
 // leakyrelu if it is positive, through sums with constants that vary along the channels, through sums of two results of
-// the same shape, through reshapes that keep the columns of a matrix, and through other such multiplications. It goes
+// the same shape, through transposes, and reshapes that keep the axis, and through other such multiplications. It goes
 // into the constant weights of conv1d, conv2d, conv3d, their transposes and matmul. Every tensor on the way must have
 // one use. FoldConstant computes the new constants. Changed functions are cleaned up.
 //
@@ -28,6 +28,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/reshape.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -91,18 +92,17 @@ class BackwardPlan {
       OfferSum(step, offer, call);
     } else if (op == op::kMultiply) {
       OfferProduct(step, offer, call);
-    } else if (op == op::kReshape) {
-      OfferReshape(step, offer, call);
+    } else if (op == op::kReshape || op == op::kPermuteDims) {
+      OfferMove(step, offer, call);
     }
   }
 
-  // Of a matrix whose columns stay an axis.
-  void OfferReshape(BackwardStep& step, std::optional<ScaleMessage>& offer, const Call& call) const {
+  // Of a tensor whose scaled axis stays an axis.
+  void OfferMove(BackwardStep& step, std::optional<ScaleMessage>& offer, const Call& call) const {
     const auto* var = As<Var>(call.args[0]);
     if (!var || !offers_[var->id] || graph_.Uses(var) != 1) return;
-    const TensorType* before = TensorTypeOf(var);
-    const std::optional<int64_t> axis = AxisOfColumns(before, TensorTypeOf(&call));
-    if (!axis || offers_[var->id]->axis != before->ndim - 1) return;
+    const std::optional<int64_t> axis = AxisAfter(call, offers_[var->id]->axis);
+    if (!axis) return;
     offer = *offers_[var->id];
     offer->axis = *axis;
     step.takes[0] = true;

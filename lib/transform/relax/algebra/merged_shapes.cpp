@@ -191,7 +191,7 @@ void AddSlices(RuleSet& rules) {
 // The longest concatenation that becomes a part of another one: a chain of n takes O(n), not O(n * n).
 constexpr size_t kMostJoinedParts = 64;
 
-// concat((a, concat((b, c)))) = concat((a, b, c))
+// concat((a, concat((b, c)))) = concat((a, b, c)), without parts that have no elements
 const Expr* JoinedConcat(const Call& outer, const Definitions& definitions, BlockBuilder& builder) {
   const auto* parts = As<Tuple>(DefinitionOf(outer.args[0], definitions));
   const auto axis = ConcatAttrs(outer).axis();
@@ -199,7 +199,16 @@ const Expr* JoinedConcat(const Call& outer, const Definitions& definitions, Bloc
   if (parts == nullptr || !axis || type == nullptr || type->ndim < 1) return nullptr;
   const auto from_front = [&](int64_t a) { return a < 0 ? a + type->ndim : a; };
   std::vector<const Expr*> joined;
+  bool is_other = false;
   for (const Expr* part : parts->fields) {
+    const TensorType* part_type = TensorTypeOf(part);
+    const int64_t* length = part_type && part_type->known
+                                ? arith::AsInt(part_type->dims[static_cast<uint32_t>(from_front(*axis))])
+                                : nullptr;
+    if (length && *length == 0) {
+      is_other = true;
+      continue;
+    }
     const auto* var = As<Var>(ResolveAlias(part, definitions));
     const Call* inner = CallOf(DefinitionOf(part, definitions), op::kConcat);
     const auto* fields = inner ? As<Tuple>(DefinitionOf(inner->args[0], definitions)) : nullptr;
@@ -208,11 +217,13 @@ const Expr* JoinedConcat(const Call& outer, const Definitions& definitions, Bloc
                        from_front(*own_axis) == from_front(*axis) && var != nullptr && definitions.IsUsedOnce(var);
     if (joins) {
       joined.insert(joined.end(), fields->fields.begin(), fields->fields.end());
+      is_other = true;
     } else {
       joined.push_back(part);
     }
   }
-  if (joined.size() == parts->fields.size()) return nullptr;
+  if (!is_other || joined.empty()) return nullptr;
+  if (joined.size() == 1) return joined.front();
   OpBuilder calls(builder);
   return op::Concat(calls, calls.MakeTuple(joined), {.axis = *axis});
 }

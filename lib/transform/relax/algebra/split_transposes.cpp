@@ -1,5 +1,6 @@
 #include "split_transposes.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include "iropt/infer/ops/axes.h"
 #include "iropt/ir/structural.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/reshape.h"
 #include "transform/relax/util/tensor_axes.h"
 
@@ -102,9 +104,88 @@ const Expr* SplitFirst(OpBuilder& calls, const SplitChain& chain) {
   return split ? Transpose(calls, split, axes) : nullptr;
 }
 
+// Returns whether no nodes have to compute the dimensions of a reshape to the type: at most one is not a number.
+bool IsPlainShape(const TensorType& type) {
+  return std::ranges::count_if(type.dims, [](const PrimExpr* dim) { return arith::AsInt(dim) == nullptr; }) <= 1;
+}
+
+// Returns whether a permutation of the axes of the shape moves none but those of length 1.
+bool KeepsOrder(std::span<const int64_t> axes, std::span<const PrimExpr* const> dims) {
+  int64_t last = -1;
+  for (const int64_t axis : axes) {
+    if (IsLengthOne(dims[static_cast<size_t>(axis)])) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+// What two transposes around a change of shape are together: a transpose of x, if it is needed, and a reshape. Null if
+// parts of one dimension go to different places.
+const Expr* JoinedTransposes(OpBuilder& calls, const Expr* x, std::span<const int64_t> first, const TensorType& moved,
+                             const TensorType& reshaped, std::span<const int64_t> second, const TensorType& result) {
+  const auto groups = AxesOfEach(reshaped.dims, moved.dims);
+  const TensorType* source = TensorTypeOf(x);
+  if (!groups || !source || !source->known) return nullptr;
+  std::vector<int64_t> axes;
+  for (const int64_t axis : second) {
+    for (const int64_t part : (*groups)[static_cast<size_t>(axis)]) axes.push_back(first[static_cast<size_t>(part)]);
+  }
+  const Expr* transposed = KeepsOrder(axes, source->dims) ? x : Transpose(calls, x, axes);
+  return ReshapeTo(calls, transposed, result.dims);
+}
+
+// A transpose next to a reshape that only moves axes of length 1.
+void AddUnitTransposeRules(RuleSet& rules) {
+  const Pattern x = Wildcard();
+  const Pattern reshaped = IsCall(GetOp(op::kReshape), {x, Wildcard()}).UsedOnce();
+  const Pattern after = IsCall(GetOp(op::kPermuteDims), {reshaped});
+  const Pattern transposed = IsCall(GetOp(op::kPermuteDims), {x}).UsedOnce();
+  const Pattern before = IsCall(GetOp(op::kReshape), {transposed, Wildcard()});
+  for (const auto& [transpose, root] : {std::pair(after, after), std::pair(transposed, before)}) {
+    rules.Add({"transpose of axes of length 1", root, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+                 const Call& moves = *match.CallAt(transpose);
+                 const TensorType* type = TensorTypeOf(moves.args[0]);
+                 const TensorType* result = TensorTypeOf(match[root]);
+                 const std::vector<int64_t> axes = PermutationOf(moves);
+                 if (!type || !type->known || !result || !result->known || axes.empty() ||
+                     !KeepsOrder(axes, type->dims) || !IsPlainShape(*result))
+                   return nullptr;
+                 OpBuilder calls(builder);
+                 const Expr* reshape = ReshapeTo(calls, match[x], result->dims);
+                 return reshape && TypeEqual(reshape->type, result) ? reshape : nullptr;
+               }});
+  }
+}
+
+void AddTransposePairRules(RuleSet& rules) {
+  for (const OpId shape : {op::kReshape, op::kExpandDims, op::kSqueeze}) {
+    const Pattern x = Wildcard();
+    const Pattern first = IsCall(GetOp(op::kPermuteDims), {x}).UsedOnce();
+    const Pattern reshaped = IsCall(GetOp(shape), {first}).AnyMoreArgs().UsedOnce();
+    const Pattern root = IsCall(GetOp(op::kPermuteDims), {reshaped});
+    rules.Add({"transposes around a reshape", root, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+                 const TensorType* moved = TensorTypeOf(match[first]);
+                 const TensorType* middle = TensorTypeOf(match[reshaped]);
+                 const TensorType* result = TensorTypeOf(match[root]);
+                 for (const TensorType* type : {moved, middle, result}) {
+                   if (type == nullptr || !type->known) return nullptr;
+                 }
+                 const std::vector<int64_t> inner = PermutationOf(*match.CallAt(first));
+                 const std::vector<int64_t> outer = PermutationOf(*match.CallAt(root));
+                 if (inner.empty() || outer.empty() || !IsPlainShape(*result)) return nullptr;
+                 OpBuilder calls(builder);
+                 const Expr* joined = JoinedTransposes(calls, match[x], inner, *moved, *middle, outer, *result);
+                 return joined && TypeEqual(joined->type, result) ? joined : nullptr;
+               }});
+  }
+}
+
 }  // namespace
 
 void AddSplitTransposeRules(RuleSet& rules) {
+  AddUnitTransposeRules(rules);
+  AddTransposePairRules(rules);
   const Pattern x = Wildcard();
   const Pattern joined = IsCall(GetOp(op::kReshape), {x, Wildcard()}).UsedOnce();
   const Pattern transposed = IsCall(GetOp(op::kPermuteDims), {joined}).UsedOnce();
