@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -58,20 +57,13 @@ void ReportUnknownPass(std::string_view name, const PassRegistry& registry, Sour
                 diagnostics);
 }
 
-PassRegistry::PassRegistry() : rows_(std::make_shared<Rows>()) {
+PassRegistry::PassRegistry() {
   OptionSpec verify{std::string(config::testing::verify_analyses.name), OptionType::Bool, false,
                     "check that passes preserve the analyses that they claim to preserve"};
-  Own().configs.emplace(verify.name, verify);
+  rows_.Own().configs.emplace(verify.name, verify);
   OptionSpec immutable{std::string(config::testing::immutable_module.name), OptionType::Bool, false,
                        "check that no pass modifies its input module"};
-  Own().configs.emplace(immutable.name, immutable);
-}
-
-PassRegistry::Rows& PassRegistry::Own() {
-  if (rows_.use_count() != 1) rows_ = std::make_shared<Rows>(*rows_);
-  // What other owners have read happens before they let go of the rows.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return const_cast<Rows&>(*rows_);
+  rows_.Own().configs.emplace(immutable.name, immutable);
 }
 
 // Of the area of the passes, which is above this one; null in programs without it.
@@ -155,7 +147,7 @@ Status PassRegistry::Add(PassEntry row) {
   IROPT_RETURN_IF_ERROR(CheckName("pass", row.info.name, row.create != nullptr));
   const std::string name = row.info.name;
   row.plugin = adding_plugin_;
-  auto& passes = Own().passes;
+  auto& passes = rows_.Own().passes;
   const auto [place, added] = passes.emplace(name, std::move(row));
   if (!added) return TakenName("a pass", name, place->second.plugin);
   Status acyclic = RequirementWalk(*this).Visit(place->second.info, /*complete=*/false);
@@ -170,7 +162,7 @@ Status PassRegistry::AddConfig(OptionSpec spec) {
     for (const OptionSpec& field : spec.fields) fields.push_back({field.name, field.default_value, {}});
     spec.default_value = std::move(fields);
   }
-  if (Own().configs.emplace(name, std::move(spec)).second) return {};
+  if (rows_.Own().configs.emplace(name, std::move(spec)).second) return {};
   return Error{ErrorCode::Usage, fmt::format("there is already a configuration option '{}'", name)};
 }
 
@@ -180,7 +172,7 @@ Status PassRegistry::AddAlias(PassAlias alias) {
     return Error{ErrorCode::Usage,
                  fmt::format("'{}' is another name of the unknown pass '{}'", alias.alias, alias.pass)};
   }
-  Own().aliases.push_back(alias);
+  rows_.Own().aliases.push_back(alias);
   return {};
 }
 
@@ -190,7 +182,7 @@ Status PassRegistry::AddPassName(OtherName other) {
     return Error{ErrorCode::Usage,
                  fmt::format("'{}' is another name of the unknown pass '{}'", other.name, other.known_as)};
   }
-  Own().other_pass_names.emplace(other.name, other);
+  rows_.Own().other_pass_names.emplace(other.name, other);
   return {};
 }
 
@@ -200,7 +192,7 @@ Status PassRegistry::AddConfigName(OtherName other) {
     return Error{ErrorCode::Usage, fmt::format("'{}' is another name of the unknown configuration option '{}'",
                                                other.name, other.known_as)};
   }
-  Own().other_config_names.emplace(other.name, other.known_as);
+  rows_.Own().other_config_names.emplace(other.name, other.known_as);
   return {};
 }
 
@@ -208,7 +200,7 @@ Status PassRegistry::AddInstrument(InstrumentEntry row) {
   IROPT_RETURN_IF_ERROR(CheckName("instrument", row.name, row.create != nullptr));
   const std::string name = row.name;
   row.plugin = adding_plugin_;
-  const auto [place, added] = Own().instruments.emplace(name, std::move(row));
+  const auto [place, added] = rows_.Own().instruments.emplace(name, std::move(row));
   if (!added) return TakenName("an instrument", name, place->second.plugin);
   return {};
 }
@@ -217,7 +209,7 @@ Status PassRegistry::AddAnalysis(PrintedAnalysis analysis) {
   IROPT_RETURN_IF_ERROR(CheckName("analysis", analysis.name, /*has_factory=*/true));
   if (analysis.print == nullptr)
     return Error{ErrorCode::Usage, fmt::format("the analysis '{}' has no function that prints it", analysis.name)};
-  Rows& own = Own();
+  Rows& own = rows_.Own();
   const auto printer = own.passes.find(kPrintAnalysesPass);
   if (printer == own.passes.end()) {
     return Error{ErrorCode::Usage,
@@ -288,7 +280,7 @@ Status PassRegistry::AddPipeline(PipelineEntry entry) {
   if (const Status passes = CheckPasses(entry, *this); !passes.ok()) return refuse(passes.error().message);
   entry.plugin = adding_plugin_;
   const auto key = [](const PipelineEntry& e) { return std::tie(e.name, e.lowest_level); };
-  auto& pipelines = Own().pipelines;
+  auto& pipelines = rows_.Own().pipelines;
   const auto place = std::ranges::upper_bound(pipelines, key(entry), std::less<>(), key);
   pipelines.insert(place, std::move(entry));
   return {};
@@ -307,7 +299,7 @@ Status PassRegistry::ExtendPipeline(PipelineEntry addition) {
   }
   if (const Status passes = CheckPasses(addition, *this); !passes.ok()) return refuse(passes.error().message);
   addition.plugin = adding_plugin_;
-  Own().additions.push_back(std::move(addition));
+  rows_.Own().additions.push_back(std::move(addition));
   return {};
 }
 
@@ -337,7 +329,7 @@ Status PassRegistry::AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegis
       CatchExceptions([&] { return fmt::format("plugin '{}'", plugin.name); }, [&] { return add(extended); }));
   for (const std::function<void()>& action : std::exchange(extended.when_added_, {})) action();
   extended.adding_plugin_.clear();
-  extended.Own().plugins.push_back(std::move(plugin));
+  extended.rows_.Own().plugins.push_back(std::move(plugin));
   *this = std::move(extended);
   return {};
 }

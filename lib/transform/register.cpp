@@ -26,6 +26,7 @@ const PassRegistry& AllPasses() {
     PassRegistry registry;
     const Status added = RegisterAllPasses(registry);
     IROPT_CHECK(added.ok(), "{}", added.error().message);
+    registry.Complete();
     return registry;
   }();
   return all;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
@@ -100,7 +101,8 @@ struct PluginRecord {
   std::string path;
 };
 
-// Copies share their rows until one of them adds to its own.
+// A copy of a registry that is complete takes O(1): it shares the rows until it adds to them. Other copies have rows of
+// their own.
 class PassRegistry {
  public:
   PassRegistry();
@@ -138,6 +140,9 @@ class PassRegistry {
   // Calls `add`, which may add anything, for a plugin. Where it fails or throws, the registry stays what it was, and no
   // kind or operator is added.
   Status AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegistry&)> add);
+
+  // Has copies share the rows from now on; nothing may be added to this one afterwards.
+  void Complete() { rows_.Complete(); }
 
   // In the order of their names.
   const std::map<std::string, PassEntry, std::less<>>& passes() const { return rows_->passes; }
@@ -194,10 +199,36 @@ class PassRegistry {
     std::vector<PipelineEntry> additions = {};  // in the order in which they were added
     std::vector<PluginRecord> plugins = {};
   };
-  // The rows, which no other registry has from then on.
-  Rows& Own();
+  // Those of this registry, or of the complete one that it is a copy of.
+  class SharedRows {
+   public:
+    SharedRows() : rows_(std::make_shared<Rows>()) {}
+    SharedRows(const SharedRows& other)
+        : rows_(other.is_complete_ ? other.rows_ : std::make_shared<Rows>(*other.rows_)),
+          is_complete_(other.is_complete_) {}
+    SharedRows(SharedRows&&) noexcept = default;
+    SharedRows& operator=(SharedRows other) noexcept {
+      std::swap(rows_, other.rows_);
+      is_complete_ = other.is_complete_;
+      return *this;
+    }
+    ~SharedRows() = default;
 
-  std::shared_ptr<const Rows> rows_;  // with copies of this one
+    const Rows* operator->() const { return rows_.get(); }
+    // The rows, which no other registry has from then on.
+    Rows& Own() {
+      if (is_complete_) rows_ = std::make_shared<Rows>(*rows_);
+      is_complete_ = false;
+      return *rows_;
+    }
+    void Complete() { is_complete_ = true; }
+
+   private:
+    std::shared_ptr<Rows> rows_;
+    bool is_complete_ = false;
+  };
+
+  SharedRows rows_;
   std::shared_ptr<const TextReader> reader_;
   std::string adding_plugin_;                      // whose rows are being added
   std::vector<std::function<void()>> when_added_;  // called once all of them are added
