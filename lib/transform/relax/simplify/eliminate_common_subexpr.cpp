@@ -168,12 +168,11 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     const bool outer_impure = std::exchange(impure_, false);
     const bool outer_reads_apart = std::exchange(reads_apart_, false);
     const Expr* old_value = ValueOf(binding);
+    random_calls_.NoteCallee(binding->var, old_value);
     const Expr* value = VisitExpr(old_value);
     const bool impure = std::exchange(impure_, outer_impure);
     // Defining a local function has no effect, even if its calls have.
-    const auto* local_function = As<Function>(value);
-    impure_ |= impure && !local_function;
-    if (local_function) random_calls_.NoteLocalFunction(binding->var, local_function);
+    impure_ |= impure && value->kind != NodeKind::kFunction;
     const bool may_differ = reads_apart_ && (value->kind == NodeKind::kCall || value->kind == NodeKind::kIf);
     reads_apart_ |= outer_reads_apart;
     binding = Rebuild(*binding, binding->var, value);
