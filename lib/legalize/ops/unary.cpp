@@ -106,11 +106,15 @@ te::Value ClipBound(te::Value bound, DataType dtype) {
   const DataType from = bound.dtype();
   if (!dtype.is_integer()) return te::Cast(dtype, bound);
   te::Builder& te = *bound.te();
+  const te::Value most = te.MaxValue(dtype), least = te.MinValue(dtype);
+  if (from.is_floating()) {
+    // The most integers are rounded up as floats.
+    const te::Value within = te::IfThenElse(bound <= te::Cast(from, least), least, te::Cast(dtype, bound));
+    return te::IfThenElse(bound >= te::Cast(from, most), most, within);
+  }
   const auto value_bits = [](DataType t) { return t.is_int() ? t.bits - 1 : t.bits; };
-  if (from.is_floating() || value_bits(from) > value_bits(dtype))
-    bound = te::Min(bound, te::Cast(from, te.MaxValue(dtype)));
-  if (from.is_floating() || (from.is_int() && (dtype.is_uint() || from.bits > dtype.bits)))
-    bound = te::Max(bound, te::Cast(from, te.MinValue(dtype)));
+  if (value_bits(from) > value_bits(dtype)) bound = te::Min(bound, te::Cast(from, most));
+  if (from.is_int() && (dtype.is_uint() || from.bits > dtype.bits)) bound = te::Max(bound, te::Cast(from, least));
   return te::Cast(dtype, bound);
 }
 

@@ -328,11 +328,6 @@ const TensorType* RankedType(const Expr* value, size_t output) {
   return tensor && !tensor->known && tensor->ndim > 0 ? tensor : nullptr;
 }
 
-Value Defined(OpImport& op) {
-  const DefinitionRow* row = FindDefinition(QualifiedOp(op.node()));
-  return row ? row->define(op) : Value();
-}
-
 // Strings, sequences and optional values are of other types.
 bool IsTensor(const Value& value) {
   return value.expr == nullptr || value.expr->type == nullptr || Is<TensorType>(value.expr->type);
@@ -423,7 +418,7 @@ bool FunctionImporter::ImportResolved(const NodeProto& node, Scope& scope) {
     Value value;
     if (row != nullptr && row->evaluate != nullptr) value = row->evaluate(op);
     if (row != nullptr && !value.present() && !op.failed()) value = row->import(op);
-    if (!value.present() && !op.failed() && context_.defines) value = Defined(op);
+    if (!value.present() && !op.failed() && context_.defines) value = Define(op);
     if (context_.count_nodes && value.expr != nullptr && !op.failed() && !builder_.failed() &&
         IsBetterWhole(op, value.expr, std::span(builder_.current_bindings()).subspan(first), context_.count_nodes))
       value = MakeOpaqueCall(op, TypesOfOutputs(op, value.expr));

@@ -7,6 +7,7 @@
 
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/import/op_table.h"
+#include "exchange/onnx/node_places.h"
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/types/dims.h"
 #include "iropt/op/ops/activation.h"
@@ -257,7 +258,7 @@ Value DefineGroupNorm(OpImport& op) { return NormOfGroups(op, op.In(0)); }
 
 // Data, scale, shift, what is added to the data, bias -> y, the sum
 Value DefineSkipGroupNorm(OpImport& op) {
-  if (op.Rank(0) != 4 || !KnowsRanks(op, {3, 4})) return {};
+  if (op.Rank(0) != 4 || !KnowsRanks(op, {3, 4}) || op.Int("channels_last", 1) == 0) return {};
   const Expr* skip = op.Rank(3) == 2 ? ExpandDims(op, op.In(3), {1, 2}) : op.In(3);
   const Expr* sum = Shared(op, Biased(op, Add(op, op.In(0), skip), 4));
   const Expr* y = NormOfGroups(op, sum);
@@ -318,49 +319,54 @@ Value DefineExpandDims(OpImport& op) {
 
 // The distances of the rows of two matrices.
 Value DefineCDist(OpImport& op) {
-  if (op.Rank(0) != 2 || op.Rank(1) != 2) return {};
+  const std::string_view metric = op.String("metric", "sqeuclidean");
+  if (op.Rank(0) != 2 || op.Rank(1) != 2 || (metric != "euclidean" && metric != "sqeuclidean")) return {};
+  const auto a = op.Dims(0), b = op.Dims(1);
+  if (!a || !b || (*a)[1] != (*b)[1]) return {};
   const Expr* difference = Shared(op, Subtract(op, ExpandDims(op, op.In(0), {1}), ExpandDims(op, op.In(1), {0})));
   const Expr* squares = Reduce(op, op::kSum, Multiply(op, difference, difference), {2}, false);
-  return op.String("metric", "sqeuclidean") == "euclidean" ? op.Call(op::kSqrt, {squares}) : squares;
+  return metric == "euclidean" ? op.Call(op::kSqrt, {squares}) : squares;
 }
 
 constexpr DefinitionRow kDefinitions[] = {
-    {"GroupNormalization", DefineGroupNormalization, "R.repeat, R.nn.group_norm"},
-    {"SimplifiedLayerNormalization", DefineSimplifiedLayerNormalization, "composition"},
-    {"RMSNormalization", DefineSimplifiedLayerNormalization, "composition"},
-    {"LayerNormalization", DefineLayerNormalization, "R.nn.layer_norm"},
-    {"com.microsoft.BiasAdd", DefineBiasAdd, "R.add"},
-    {"com.microsoft.BiasGelu", DefineGelu, "R.nn.gelu"},
-    {"com.microsoft.BiasSoftmax", DefineBiasSoftmax, "R.add, R.nn.softmax"},
-    {"com.microsoft.BiasSplitGelu", DefineBiasSplitGelu, "R.split, R.nn.gelu"},
-    {"com.microsoft.CDist", DefineCDist, "composition"},
-    {"com.microsoft.EmbedLayerNormalization", DefineEmbedLayerNormalization, "R.take, composition"},
-    {"com.microsoft.ExpandDims", DefineExpandDims, "R.expand_dims"},
-    {"com.microsoft.FastGelu", DefineFastGelu, "R.nn.gelu_tanh"},
-    {"com.microsoft.FusedConv", DefineFusedConv, "R.nn.conv1d, R.nn.conv2d, R.nn.conv3d"},
-    {"com.microsoft.FusedGemm", DefineFusedGemm, "R.matmul"},
-    {"com.microsoft.FusedMatMul", DefineFusedMatMul, "R.matmul"},
-    {"com.microsoft.Gelu", DefineGelu, "R.nn.gelu"},
-    {"com.microsoft.GemmFastGelu", DefineGemmFastGelu, "R.matmul, R.nn.gelu_tanh"},
-    {"com.microsoft.GemmaRotaryEmbedding", DefineGemmaRotaryEmbedding, "composition"},
-    {"com.microsoft.GroupNorm", DefineGroupNorm, "R.nn.group_norm"},
-    {"com.microsoft.QuickGelu", DefineQuickGelu, "R.sigmoid, R.multiply"},
-    {"com.microsoft.SkipGroupNorm", DefineSkipGroupNorm, "R.add, R.nn.group_norm"},
-    {"com.microsoft.SkipLayerNormalization", DefineSkipLayerNormalization, "R.add, R.nn.layer_norm"},
-    {"com.microsoft.SkipSimplifiedLayerNormalization", DefineSkipSimplifiedLayerNormalization, "composition"},
-    {"com.microsoft.TransposeMatMul", DefineFusedMatMul, "R.matmul"},
-    {"com.microsoft.Trilu", DefineTrilu, "R.tril, R.triu"},
+    {"GroupNormalization", "012", DefineGroupNormalization, "R.repeat, R.nn.group_norm"},
+    {"SimplifiedLayerNormalization", "01", DefineSimplifiedLayerNormalization, "composition"},
+    {"RMSNormalization", "01", DefineSimplifiedLayerNormalization, "composition"},
+    {"LayerNormalization", "01", DefineLayerNormalization, "R.nn.layer_norm"},
+    {"com.microsoft.BiasAdd", "012", DefineBiasAdd, "R.add"},
+    {"com.microsoft.BiasGelu", "01", DefineGelu, "R.nn.gelu"},
+    {"com.microsoft.BiasSoftmax", "01", DefineBiasSoftmax, "R.add, R.nn.softmax"},
+    {"com.microsoft.BiasSplitGelu", "01", DefineBiasSplitGelu, "R.split, R.nn.gelu"},
+    {"com.microsoft.CDist", "01", DefineCDist, "composition"},
+    {"com.microsoft.EmbedLayerNormalization", "02356", DefineEmbedLayerNormalization, "R.take, composition"},
+    {"com.microsoft.ExpandDims", "01", DefineExpandDims, "R.expand_dims"},
+    {"com.microsoft.FastGelu", "0", DefineFastGelu, "R.nn.gelu_tanh"},
+    {"com.microsoft.FusedConv", "01", DefineFusedConv, "R.nn.conv1d, R.nn.conv2d, R.nn.conv3d"},
+    {"com.microsoft.FusedGemm", "01", DefineFusedGemm, "R.matmul"},
+    {"com.microsoft.FusedMatMul", "01", DefineFusedMatMul, "R.matmul"},
+    {"com.microsoft.Gelu", "0", DefineGelu, "R.nn.gelu"},
+    {"com.microsoft.GemmFastGelu", "01", DefineGemmFastGelu, "R.matmul, R.nn.gelu_tanh"},
+    {"com.microsoft.GemmaRotaryEmbedding", "01234", DefineGemmaRotaryEmbedding, "composition"},
+    {"com.microsoft.GroupNorm", "012", DefineGroupNorm, "R.nn.group_norm"},
+    {"com.microsoft.QuickGelu", "0", DefineQuickGelu, "R.sigmoid, R.multiply"},
+    {"com.microsoft.SkipGroupNorm", "0123", DefineSkipGroupNorm, "R.add, R.nn.group_norm"},
+    {"com.microsoft.SkipLayerNormalization", "012", DefineSkipLayerNormalization, "R.add, R.nn.layer_norm"},
+    {"com.microsoft.SkipSimplifiedLayerNormalization", "012", DefineSkipSimplifiedLayerNormalization, "composition"},
+    {"com.microsoft.TransposeMatMul", "01", DefineFusedMatMul, "R.matmul"},
+    {"com.microsoft.Trilu", "0", DefineTrilu, "R.tril, R.triu"},
 };
 
 }  // namespace
 
 std::span<const DefinitionRow> OpDefinitions() { return kDefinitions; }
 
-const DefinitionRow* FindDefinition(std::string_view name) {
-  for (const DefinitionRow& row : kDefinitions) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
+Value Define(OpImport& op) {
+  const std::string name = QualifiedOp(op.node());
+  const auto row = std::ranges::find(kDefinitions, name, &DefinitionRow::name);
+  if (row == std::end(kDefinitions)) return {};
+  const bool is_whole =
+      std::ranges::all_of(row->inputs, [&](char input) { return op.Has(static_cast<size_t>(input - '0')); });
+  return is_whole ? row->define(op) : Value();
 }
 
 }  // namespace iropt::onnx

@@ -10,7 +10,8 @@
 namespace iropt::onnx {
 
 struct DefinitionRow {
-  std::string_view name;  // with the domain before it, if it is not that of ONNX
+  std::string_view name;    // with the domain before it, if it is not that of ONNX
+  std::string_view inputs;  // a digit for each that must be there
   // See OpImport. No value for a form that is not defined.
   Value (*define)(OpImport& op);
   // For the document: what the operator becomes.
@@ -18,7 +19,7 @@ struct DefinitionRow {
 };
 
 std::span<const DefinitionRow> OpDefinitions();
-// Null if there is none.
-const DefinitionRow* FindDefinition(std::string_view name);
+// The value of a node by its row. None without a row, for a form that is not defined, and where an input is missing.
+Value Define(OpImport& op);
 
 }  // namespace iropt::onnx

@@ -13,6 +13,8 @@ namespace iropt::onnx {
 
 namespace {
 
+int64_t NumBlocks(int64_t count, int64_t block) { return count / block + (count % block != 0 ? 1 : 0); }
+
 // A table of integers with a scale, and a zero point, for each block along an axis. Bytes may hold several numbers
 // along the last axis.
 class BlockTable {
@@ -47,6 +49,7 @@ class BlockTable {
   }
 
   const std::vector<int64_t>& shape() const { return shape_; }
+  size_t axis() const { return axis_; }
 
   double At(int64_t place) const {
     int64_t scale_place = 0;
@@ -67,7 +70,7 @@ class BlockTable {
   bool FitsScales() const {
     if (scale_shape_.size() != shape_.size()) return false;
     for (size_t i = 0; i < shape_.size(); ++i) {
-      const int64_t wanted = i == axis_ ? (shape_[i] + block_ - 1) / block_ : shape_[i];
+      const int64_t wanted = i == axis_ ? NumBlocks(shape_[i], block_) : shape_[i];
       if (scale_shape_[i] != wanted && (i == axis_ || scale_shape_[i] != 1)) return false;
     }
     return true;
@@ -97,6 +100,8 @@ Result<HostValue> RunGatherBlockQuantized(OnnxCall& call) {
   int64_t axis = call.Int("gather_axis");
   if (axis < -rank || axis >= rank) return call.Fail("the axis is out of range");
   if (axis < 0) axis += rank;
+  if (static_cast<size_t>(axis) == table.axis() || (axis != 0 && call.In(0)->dtype() == DataType::UInt(8)))
+    return call.Fail("this form of the operator cannot be run");
   const std::span<const int64_t> before = std::span(table.shape()).first(static_cast<size_t>(axis));
   const std::span<const int64_t> after = std::span(table.shape()).subspan(static_cast<size_t>(axis) + 1);
   const std::span<const int64_t> chosen = call.In(1)->shape();
@@ -133,18 +138,20 @@ Result<HostValue> RunMatMulBnb4(OnnxCall& call) {
     return call.Fail("this form of the operator cannot be run");
   const int64_t whole[] = {rows, columns};
   IROPT_RETURN_IF_ERROR(call.CheckShape(whole));
+  IROPT_ASSIGN_OR_RETURN(const Tensor packed, call.TensorIn(1));
+  if (packed->dtype() != DataType::UInt(8)) return call.Fail("the packed matrix has no bytes");
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> bytes, call.NumbersIn(1));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> greatest, call.NumbersIn(2));
   const int64_t count = rows * columns;
   if (static_cast<int64_t>(bytes.size()) < (count + 1) / 2 ||
-      static_cast<int64_t>(greatest.size()) < (count + block - 1) / block)
+      static_cast<int64_t>(greatest.size()) < NumBlocks(count, block))
     return call.Fail("the packed matrix does not fit the attributes");
   const std::array<float, 16>& values = call.Int("quant_type", 1) == 0 ? kFloats4 : kNormalFloats4;
   std::vector<double> b(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     const auto byte = static_cast<unsigned>(bytes[static_cast<size_t>(i / 2)]);
-    const float value = values[i % 2 == 0 ? byte >> 4 : byte & 15];
+    const float value = values[(i % 2 == 0 ? byte >> 4 : byte) & 15];
     b[static_cast<size_t>(i % columns * rows + i / columns)] =
         static_cast<double>(value) * greatest[static_cast<size_t>(i / block)];
   }

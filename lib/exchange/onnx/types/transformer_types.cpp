@@ -261,7 +261,9 @@ constexpr TypeRow kTransformerTypes[] = {
     {"com.microsoft.EmbedLayerNormalization", 0, Of<2>, EmbeddingDims},
     {"com.microsoft.EmbedLayerNormalization", 1, kInts, EmbeddingDims},
     {"com.microsoft.EmbedLayerNormalization", 2, Of<2>, EmbeddingDims},
-    {"com.microsoft.SkipGroupNorm com.microsoft.GemmaRotaryEmbedding", 0, Of<0>, Like<0>},
+    {"com.microsoft.SkipGroupNorm", 0, Of<0>, Like<0>},
+    {"com.microsoft.GemmaRotaryEmbedding", 0, Of<1>, Like<1>},
+    {"com.microsoft.GemmaRotaryEmbedding", 1, Of<3>, Like<3>},
     {"com.microsoft.BiasAdd com.microsoft.BiasGelu com.microsoft.BiasSoftmax com.microsoft.FastGelu com.microsoft.Gelu "
      "com.microsoft.GroupNorm "
      "com.microsoft.Inverse com.microsoft.QuickGelu com.microsoft.Trilu",

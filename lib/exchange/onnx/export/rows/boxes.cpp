@@ -157,7 +157,8 @@ Names ExportNonMaxSuppression(OpExport& op) {
   const TensorType* type = op.TypeOf(0);
   if (attrs.soft_nms_sigma() > 0) return op.Lacks("ONNX has no scores that decay");
   if (type == nullptr || !type->known || type->ndim != 3) return op.Lacks("the shape of its boxes is not known");
-  if (!(attrs.iou_threshold() > 0)) return op.Lacks("ONNX does not suppress boxes that do not overlap");
+  if (!(static_cast<float>(attrs.iou_threshold()) > 0))
+    return op.Lacks("ONNX does not suppress boxes that do not overlap");
   return BoxSuppression(op, attrs, *type).Export();
 }
 

@@ -335,7 +335,7 @@ Names ExportGroupNorm(OpExport& op) {
 
 // ---- Padding
 
-// The elements around a tensor that repeats. None where the number of its elements is not known.
+// The elements around a tensor that repeats. None where the number of its elements is not known, or great.
 Names GatherAround(OpExport& op, std::span<const int64_t> widths) {
   const auto dims = StaticDimsOf(op.TypeOf(0));
   if (!dims || std::ranges::find(*dims, 0) != dims->end()) return {};
@@ -344,6 +344,8 @@ Names GatherAround(OpExport& op, std::span<const int64_t> widths) {
     const int64_t size = (*dims)[axis];
     const int64_t before = widths[2 * axis], after = widths[2 * axis + 1];
     if (before == 0 && after == 0) continue;
+    constexpr int64_t kMost = int64_t{1} << 20;
+    if (size > kMost || before > kMost || after > kMost) return {};
     std::vector<int64_t> indices;
     for (int64_t i = -before; i < size + after; ++i) indices.push_back((i % size + size) % size);
     x = op.Add("Gather", {x, op.Ints(indices)}, {IntAttribute("axis", static_cast<int64_t>(axis))});
