@@ -111,7 +111,9 @@ class PieceBuilder {
         workspace_(module),
         inferrer_(&module, workspace_.arena(), nullptr),
         builder_(workspace_, &inferrer_),
-        cloner_(workspace_) {}
+        cloner_(workspace_) {
+    FindPlaces();
+  }
 
   PieceFunction Build() {
     const std::vector<const BindingBlock*> old_blocks = Select();
@@ -165,21 +167,19 @@ class PieceBuilder {
         [](const Expr*) -> const Expr* { return nullptr; }, workspace_.arena());
   }
 
-  // The place of the value that a variable is bound to.
-  Span PlaceOf(const Var& var) const {
+  void FindPlaces() {
     std::vector<const SeqExpr*> sequences;
     CollectSequences(To<Function>(entry_.func)->body, sequences);
     for (const SeqExpr* sequence : sequences) {
-      for (const Binding* binding : BindingsOf(*sequence)) {
-        if (binding->var == &var) return ValueOf(binding)->span();
-      }
+      for (const Binding* binding : BindingsOf(*sequence))
+        places_.insert_or_assign(binding->var, ValueOf(binding)->span());
     }
-    return var.span();
   }
 
   const Var* AddParam(const Var& var) {
     Var* param = workspace_.NewVar(var.name(), OuterType(var.type));
-    param->set_span(PlaceOf(var));
+    const Span* place = places_.Find(&var);
+    param->set_span(place ? *place : var.span());
     cloner_.Map(&var, param);
     return param;
   }
@@ -224,6 +224,7 @@ class PieceBuilder {
   OpTypeInferrer inferrer_;
   BlockBuilder builder_;
   Cloner cloner_;
+  LookupMap<const Var*, Span> places_;  // of the values that variables are bound to
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -46,19 +47,15 @@ void SetPublic(Module& module, std::string_view name, const BaseFunc* function, 
   module.Set(GlobalVar::Get(name), copy, workspace.Finish());
 }
 
-// What the ONNX model says of the inputs of `whole` that a piece of it takes: attr::kOnnxGraph of the piece, or null.
+// The attr::kOnnxGraph of a piece: the names and sizes of the inputs of `whole` that it takes. Null if there are none.
 const Attr* GraphOfPiece(const Function& whole, const Function& piece) {
   const auto* graph = As<DictAttr>(whole.attrs->Find(attr::kOnnxGraph));
   const auto* stated = graph ? As<ListAttr>(graph->Find("inputs")) : nullptr;
   if (stated == nullptr || stated->values.size() != whole.params.size()) return nullptr;
+  LookupMap<std::string_view, const Attr*> known;
+  for (uint32_t i = 0; i < whole.params.size(); ++i) known.insert_or_assign(whole.params[i]->name(), stated->values[i]);
   std::vector<const Attr*> names;
-  for (const Var* param : piece.params) {
-    const Attr* name = StrAttr::Get(param->name());
-    for (uint32_t i = 0; i < whole.params.size(); ++i) {
-      if (whole.params[i]->name() == param->name()) name = stated->values[i];
-    }
-    names.push_back(name);
-  }
+  for (const Var* param : piece.params) names.push_back(known.Lookup(param->name(), StrAttr::Get(param->name())));
   const DictAttr* result = DictAttr::Empty()->With("inputs", ListAttr::Get(names));
   const Attr* types = graph->Find("types");
   return types ? result->With("types", types) : result;
