@@ -204,8 +204,9 @@ def compare_in_node(args, paths, folder):
     if args.node_modules:
         packages["onnxsim"] = os.path.join(os.path.abspath(args.node_modules), "onnxsim", "index.mjs")
     columns = ("nodes", "start to result", "first call", "later calls")
-    print("| model | command | " + " | ".join(f"{name}: {column}" for name in packages for column in columns) + " | times as long |")
-    print("| --- " * (3 + len(columns) * len(packages)) + "|")
+    print("| model | command | " + " | ".join(f"{name}: {column}" for name in packages for column in columns)
+          + (" | times as long |" if len(packages) == 2 else " |"))
+    print("| --- " * (1 + len(packages) + len(columns) * len(packages)) + "|")
     problems = []
     for name, path in paths.items():
         cells = [f"{command_ms(path, args.repeat, folder):.0f} ms"]
@@ -224,7 +225,7 @@ def compare_in_node(args, paths, folder):
 
 
 def compared(name, nodes, their_nodes, seconds, their_seconds):
-    """What does not hold of a model and onnxsim."""
+    """Describes what does not hold of a model and onnxsim."""
     problems = []
     if nodes > their_nodes:
         problems.append(f"{name} has {nodes} nodes, and {their_nodes} after onnxsim")

@@ -15,7 +15,7 @@ TITLE = "What goes into ir-opt and what comes out: readers, passes over one modu
 COLUMNS = ([("ONNX", "a model with weights"), ("TVMScript", "of TVM 0.18 to 0.27"), ("Relay", "text and parameters"),
             ("Python", "programs that import tvm")],
            [("module", "Relax functions, PrimFuncs")],
-           [("ONNX", "a smaller model"), ("TVMScript, Relay", "of any version"), ("ir-run", "values, times"),
+           [("ONNX", "a smaller model"), ("TVMScript, Relay", "of TVM 0.18 to 0.27"), ("ir-run", "values, times"),
             ("LLVM", "machine code of loops")])
 PASSES = ["graph passes", "legalize", "schedules, loop passes"]
 CHECKS = "after each pass: verify, run and compare, prove, bisect, report"

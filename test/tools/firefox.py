@@ -45,26 +45,39 @@ class Firefox:
                                          "--profile", profile],
                                         stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.output,
                                         env={**os.environ, "HOME": self.folder.name})
-        port = profile / "MarionetteActivePort"
+        self.socket = None
+        try:
+            self.connect(profile / "MarionetteActivePort")
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def connect(self, port):
+        """Begins a session at the port that Firefox writes to the file."""
         end = time.monotonic() + self.seconds
         while not port.exists() or not port.read_text():
             if time.monotonic() > end or self.process.poll() is not None:
-                self.process.kill()
                 raise RuntimeError("Firefox does not start")
             time.sleep(0.05)
         self.socket = socket.create_connection(("127.0.0.1", int(port.read_text())), self.seconds)
         self.receive()
         self.call("WebDriver:NewSession", {"capabilities": {"alwaysMatch": {"timeouts": {"script": self.seconds * 1000}}}})
-        return self
 
     def __exit__(self, *_):
         try:
             self.call("Marionette:Quit", {"flags": ["eForceQuit"]})
             self.process.wait(20)
         except (OSError, RuntimeError, subprocess.TimeoutExpired):
-            self.process.kill()
-            self.process.wait()
-        self.socket.close()
+            pass
+        self.stop()
+
+    def stop(self):
+        """Ends the process if it runs, and removes its folder."""
+        self.process.kill()
+        self.process.wait()
+        if self.socket:
+            self.socket.close()
         self.output.close()
         self.folder.cleanup()
 

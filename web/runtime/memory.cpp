@@ -1,5 +1,5 @@
-// Copies and fills by instructions of WebAssembly: Debian's C library has loops, which are slower from some size on. And the memory that
-// malloc asks for.
+// Copies and fills by instructions of WebAssembly, as Debian's C library has loops, which are slower from some size on, and the
+// memory that malloc asks for.
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>

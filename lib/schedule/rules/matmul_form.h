@@ -9,7 +9,8 @@ namespace iropt::schedule {
 
 // The only block that reduces, if all others are data parallel; nothing otherwise.
 std::optional<Name> FindOnlyReduction(RuleSchedule& sch, const Names& blocks);
-// Returns whether the block multiplies matrices, C[S, I, J] += A[S, I, K] * B[S, J, K], with any number of axes of each kind.
+// Returns whether the block multiplies matrices, C[S, I, J] += A[S, I, K] * B[S, J, K], with any number of axes of each
+// kind.
 bool IsMatmul(const tir::Block& block);
 // C[S, I, J] += A[S, I, K] * B[S, J, K], through copies of the operands. Fails if the block is not such a product.
 bool NormalizeMatmul(RuleSchedule& sch, const Name& main);

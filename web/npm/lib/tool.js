@@ -50,6 +50,17 @@ function usedParts(buffer, begin) {
   return parts;
 }
 
+// Reports an error of the engine, and returns the exit code.
+function failed(error, {name, streams}) {
+  const report = (message) => streams[2].write(new TextEncoder().encode(`${name}: ${message}\n`), null);
+  if (isStackOverflow(error)) {
+    report('error: the input is nested too deeply for the stack of this engine');
+    return OUT_OF_MEMORY;
+  }
+  report(`internal error: ${error.message}\n${error.stack ?? ''}`);
+  return INTERNAL_ERROR;
+}
+
 // The module with its memory, which is expensive to make.
 class Program {
   constructor(module, pages, maximum) {
@@ -84,14 +95,7 @@ class Program {
       this.exports._start();
       return 0;
     } catch (error) {
-      if (error instanceof Exit) return error.code;
-      const report = (message) => streams[2].write(new TextEncoder().encode(`${name}: ${message}\n`), null);
-      if (isStackOverflow(error)) {
-        report('error: the input is nested too deeply for the stack of this engine');
-        return OUT_OF_MEMORY;
-      }
-      report(`internal error: ${error.message}\n${error.stack ?? ''}`);
-      return INTERNAL_ERROR;
+      return error instanceof Exit ? error.code : failed(error, {name, streams});
     }
   }
 }
@@ -109,8 +113,13 @@ export class Tool {
     const maximum = Math.min(MOST_PAGES, Math.max(FIRST_PAGES, Math.floor(maxMemory / PAGE)));
     const pages = Math.min(maximum, pagesFor(inputBytes));
     if (this.program?.maximum !== maximum) {
-      this.program = new Program(this.module, FIRST_PAGES, maximum);
-      this.program.save();
+      const program = new Program(this.module, FIRST_PAGES, maximum);
+      try {
+        program.save();
+      } catch (error) {
+        return failed(error, run);
+      }
+      this.program = program;
     }
     this.program.restore(pages);
     const code = this.program.run(run);

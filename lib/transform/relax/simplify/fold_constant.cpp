@@ -29,6 +29,7 @@
 #include "configs/relax.max_constant_bytes.h"
 #include "configs/relax.max_constant_growth.h"
 #include "constant_evaluator.h"
+#include "foldable_functions.h"
 #include "iropt/analysis/relax/file_bytes.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/arith/prim_builder.h"
@@ -542,31 +543,6 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
     kRemovedFoldedBindings.Add(removed);
     return result;
   }
-}
-
-// Returns whether nothing of the value is only known when the program runs.
-bool IsOfConstants(const Expr* value) {
-  const auto* call = As<Call>(value);
-  const auto* tuple = As<Tuple>(value);
-  if (call == nullptr && tuple == nullptr) return Is<Constant>(value);
-  if (call != nullptr && !Is<Op>(call->op)) return false;
-  return std::ranges::all_of(call ? call->args : tuple->fields, [](const Expr* part) {
-    return Is<Tuple>(part) ? WithStack([&] { return IsOfConstants(part); }) : !Is<Var>(part);
-  });
-}
-
-// The functions with bindings of nothing but constants, without which nothing is folded.
-size_t CountFoldable(const Module& module) {
-  struct Handler : WalkHandler {
-    void OnBinding(const Binding& binding) { found |= IsOfConstants(ValueOf(&binding)); }
-    bool found = false;
-  };
-  return static_cast<size_t>(std::ranges::count_if(module.functions(), [](const ModuleEntry& entry) {
-    const auto* function = As<Function>(entry.func);
-    Handler handler;
-    if (function != nullptr) Walk(*function, handler);
-    return handler.found;
-  }));
 }
 
 // By how many bytes the constants of each of `functions` may grow, so that those of the module keep to its limit.
