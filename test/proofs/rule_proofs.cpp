@@ -225,7 +225,7 @@ Verdict Prove(const RewriteRule& rule, uint16_t pattern, const Options& options,
       left.insert(left.end(), {term.child[1], term.child[0]});
       continue;
     }
-    const Verdict verdict = ProveFor(rule, pattern, condition, options, file);
+    Verdict verdict = ProveFor(rule, pattern, condition, options, file);
     if (verdict.kind != Verdict::Kind::kProved) return verdict;
   }
   return {Verdict::Kind::kProved};

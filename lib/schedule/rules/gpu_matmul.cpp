@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "block_info.h"
 #include "matmul_form.h"
 #include "rule_list.h"
 #include "target_facts.h"

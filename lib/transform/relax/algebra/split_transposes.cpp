@@ -142,7 +142,8 @@ void AddUnitTransposeRules(RuleSet& rules) {
   const Pattern after = IsCall(GetOp(op::kPermuteDims), {reshaped});
   const Pattern transposed = IsCall(GetOp(op::kPermuteDims), {x}).UsedOnce();
   const Pattern before = IsCall(GetOp(op::kReshape), {transposed, Wildcard()});
-  for (const auto& [transpose, root] : {std::pair(after, after), std::pair(transposed, before)}) {
+  for (const auto& form : {std::pair(after, after), std::pair(transposed, before)}) {
+    const Pattern transpose = form.first, root = form.second;
     rules.Add({"transpose of axes of length 1", root, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                  const Call& moves = *match.CallAt(transpose);
                  const TensorType* type = TensorTypeOf(moves.args[0]);
