@@ -157,13 +157,26 @@ TEST_CASE("a name is registered once") {
 TEST_CASE("what is added to a copy of a registry is not in the other one") {
   Filled f;
   PassRegistry copy = f.registry;
-  CHECK(copy.Find("FoldConstant") == f.registry.Find("FoldConstant"));
+  CHECK(copy.Find("FoldConstant") != f.registry.Find("FoldConstant"));
   REQUIRE(copy.Add(MakeRow("Mine")).ok());
   CHECK(copy.Find("Mine") != nullptr);
   CHECK(f.registry.Find("Mine") == nullptr);
   REQUIRE(f.registry.AddConfig({"mine.key", OptionType::Bool, true, ""}).ok());
   CHECK(copy.FindConfig("mine.key") == nullptr);
   CHECK(copy.passes().size() == 2);
+}
+
+TEST_CASE("copies of a complete registry share its rows until they add to them") {
+  Filled f;
+  f.registry.Complete();
+  PassRegistry copy = f.registry;
+  CHECK(copy.Find("FoldConstant") == f.registry.Find("FoldConstant"));
+  const PassRegistry another = copy;
+  REQUIRE(copy.Add(MakeRow("Mine")).ok());
+  CHECK(f.registry.Find("Mine") == nullptr);
+  CHECK(another.Find("Mine") == nullptr);
+  CHECK(another.Find("FoldConstant") == f.registry.Find("FoldConstant"));
+  CHECK(copy.Find("FoldConstant") != f.registry.Find("FoldConstant"));
 }
 
 TEST_CASE("a circle of requirements is refused when it closes") {
