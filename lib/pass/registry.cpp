@@ -480,7 +480,7 @@ Result<Pass> PassRegistry::Create(std::string_view name, OptionValue::Dict optio
 Result<std::shared_ptr<PassInstrument>> PassRegistry::CreateInstrument(std::string_view name, OptionValue::Dict options,
                                                                        DiagnosticEngine& diagnostics) const {
   const auto at = rows_->instruments.find(name);
-  IROPT_CHECK(at != rows_->instruments.end(), "there is no instrument '{}'", name);
+  IROPT_CHECK(at != rows_->instruments.end(), "unknown instrument '{}'", name);
   const InstrumentEntry& row = at->second;
   if (!CheckOptions(row.options, fmt::format("instrument '{}'", name), options, diagnostics)) {
     return Failure{ErrorCode::Usage};

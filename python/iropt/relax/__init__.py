@@ -4,6 +4,7 @@ import importlib
 from .. import _newer, ir
 from .expr import *  # noqa: F401,F403
 from .expr import TensorStructInfo, _update_struct_info  # noqa: F401
+from .old_types import *  # noqa: F401,F403
 from . import op
 from .block_builder import BlockBuilder  # noqa: F401
 from . import expr_functor  # noqa: F401

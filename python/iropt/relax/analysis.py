@@ -5,8 +5,9 @@ import sys
 from .. import _newer, ir, tir
 from .._core import Array, native
 from ..arith import Analyzer
-from .expr import (Call, DataflowVar, DynTensorType, Expr, FuncStructInfo, Function, MatchCast, PrimStructInfo, SeqExpr, ShapeExpr,  # noqa: F401
+from .expr import (Call, DataflowVar, Expr, FuncStructInfo, Function, MatchCast, PrimStructInfo, SeqExpr, ShapeExpr,  # noqa: F401
                    ShapeStructInfo, TensorStructInfo, TupleStructInfo, Var, VarBinding)
+from .old_types import DynTensorType
 
 
 def well_formed(obj, check_struct_info=True, check_ty=True):

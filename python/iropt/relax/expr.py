@@ -563,28 +563,6 @@ def convert_to_expr(value):
     return value if isinstance(value, Node) else native.to_expr(value)
 
 
-class DynTensorType(TensorStructInfo):
-    """The type of a tensor in older versions, which has a rank and a dtype: a new type of unknown shape."""
-
-    __slots__ = ()
-
-    def __new__(cls, ndim=-1, dtype="float32", span=None):
-        del span
-        made = TensorStructInfo(dtype=dtype, ndim=ndim)
-        made.__class__ = cls
-        return made
-
-
-class PackedFuncType(FuncStructInfo):
-    """The type of a packed function in older versions: a new type of an opaque function."""
-
-    __slots__ = ()
-
-    def __new__(cls, span=None):
-        del span
-        return FuncStructInfo.opaque_func(ret=ObjectStructInfo())
-
-
 class _Typed:
     """What the name of a function knows of it if only the type is given."""
 

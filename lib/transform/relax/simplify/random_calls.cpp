@@ -39,7 +39,7 @@ struct CallWalk : WalkHandler {
     const auto* var = As<Var>(callee);
     draws = draws || DrawsItself(call) || (var && !callees.contains(var));
   }
-  // A function that is passed on may be called by whoever gets it.
+  // A function that is passed on may be called there.
   void OnUse(const Var* var) {
     const Expr* value = callees.Lookup(var);
     if (value && used.insert(value)) reached.push_back(value);

@@ -2,6 +2,7 @@
 from ... import ir, tir
 from ..._core import native
 from .. import expr as _expr
+from ..old_types import DynTensorType
 from . import context as _context
 
 
@@ -420,7 +421,7 @@ class TypePattern(_Wrapped):
 
     def _holds(self, expr):
         info, wanted = expr.type, self._condition
-        if not isinstance(wanted, _expr.DynTensorType):
+        if not isinstance(wanted, DynTensorType):
             return info is not None and native.is_base_of(wanted, info)
         return isinstance(info, _expr.TensorStructInfo) and (info.ndim, info.dtype) == (wanted.ndim, wanted.dtype)
 
