@@ -51,7 +51,8 @@ class OpImport : public NodeAttributes<OpImport>, public OperandMaker {
   std::vector<const Expr*> AllIn();
   // The tensor type of an expression; null if it is of another type.
   static const TensorType* TensorOf(const Expr* expr) { return As<TensorType>(expr->type); }
-  const TensorType* TypeOf(size_t i) { return TensorOf(In(i)); }
+  // That of an input; null if it is missing, too.
+  const TensorType* TypeOf(size_t i) { return Has(i) ? TensorOf(In(i)) : nullptr; }
   // The rank, or -1.
   int Rank(size_t i) { return TypeOf(i) ? TypeOf(i)->ndim : kUnknownDim; }
   DataType Dtype(size_t i) { return TypeOf(i) ? TypeOf(i)->dtype : DataType::Void(); }
