@@ -69,8 +69,8 @@ function(iropt_add_area name)
   if(NOT sources)
     message(FATAL_ERROR "the area ${name} has no sources in lib/${name}")
   endif()
-  # A quick build optimizes less, which takes less memory.
-  if(NOT arg_UNITY_BYTES OR IROPT_QUICK_BUILD)
+  # A quick build has the same groups: names that are defined twice in a group show in every build.
+  if(NOT arg_UNITY_BYTES)
     set(arg_UNITY_BYTES ${IROPT_UNITY_BYTES})
   endif()
   iropt_unity_groups(${name} ${arg_UNITY_BYTES} ${sources})
@@ -136,7 +136,6 @@ function(iropt_add_cli)
   list(FILTER sources INCLUDE REGEX "/tools/(cli|ir-opt)/")  # each of the other tools is a source
   iropt_unity_groups(cli ${IROPT_UNITY_BYTES} ${sources})
   set_target_properties(iropt_cli PROPERTIES UNITY_BUILD_MODE GROUP)
-  iropt_precompile_headers(iropt_cli cli)
 endfunction()
 
 # The objects of tools/allocator.cpp, which every tool has if mimalloc is installed. Sanitizers bring an allocator.

@@ -47,6 +47,9 @@ elseif(IROPT_PCH)
   add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 endif()
 
+# Every operation is rounded, also on processors with fused multiply-add: values do not depend on the machine.
+add_compile_options(-ffp-contract=off)
+
 add_compile_options(-Wall -Wextra -Wnon-virtual-dtor -Woverloaded-virtual)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Clang's warning has no level that allows constructor parameters named like fields.

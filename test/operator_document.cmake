@@ -27,7 +27,7 @@ foreach(library documented_operator documented_operator_calls)
   target_include_directories(${library} BEFORE PRIVATE "${unpacked}/include" "${headers}/public" "${unpacked}/lib"
                              "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/lib/op" "${PROJECT_SOURCE_DIR}/lib/infer"
                              "${PROJECT_SOURCE_DIR}/lib/eval/kernels")
-  target_compile_options(${library} PRIVATE -ffp-contract=off $<$<CONFIG:Release>:-O0>)
+  target_compile_options(${library} PRIVATE $<$<CONFIG:Release>:-O0>)
   target_link_libraries(${library} PRIVATE iropt_eval iropt_legalize)
 endforeach()
 

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "iropt/op/ops/image.h"
 #include "kernel.h"
@@ -162,10 +167,9 @@ F SumTaps(const F* plane, std::span<const int64_t> lengths, std::span<const Samp
   return sum;
 }
 
-int64_t Product(std::span<const int64_t> dims) {
-  int64_t n = 1;
-  for (const int64_t dim : dims) n *= dim;
-  return n;
+// The number of elements of a part of a shape, the whole of which is in memory.
+int64_t NumElements(std::span<const int64_t> dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies());
 }
 
 template <class F>
@@ -174,8 +178,8 @@ void SampleAt(const SampleArgs& args, const NDArray& data, const NDArray& places
   const std::span<const int64_t> points = places.shape();
   const std::span lengths = image.subspan(2);
   const size_t rank = lengths.size();
-  const int64_t plane = Product(lengths);
-  const int64_t count = Product(points.subspan(2));
+  const int64_t plane = NumElements(lengths);
+  const int64_t count = NumElements(points.subspan(2));
   const F* coordinates = places.As<F>().data();
   F* result = out.MutableAs<F>().data();
   for (int64_t b = 0; b < image[0]; ++b) {
