@@ -24,6 +24,11 @@ _SHORT_FORM = re.compile(r"(float(\d)_\w+?)(?:x(\d+))?")
 _DEFAULT_BITS = {"bool": 1, "handle": 64, "bfloat": 16}
 
 
+class _Size(int):
+    def __call__(self):
+        return int(self)
+
+
 class DataType(str):
     """A dtype by its name, such as "float16x4"; it is a text that has `bits`, `lanes` and `type_code`."""
 
@@ -42,9 +47,12 @@ class DataType(str):
         self.lanes = int(lanes) if lanes and lanes.isdigit() else 1 if not lanes else -int(lanes.removeprefix("vscalex"))
         return self
 
+    @property
     def itemsize(self):
-        """The number of bytes of an element."""
-        return (self.bits * max(self.lanes, 1) + 7) // 8
+        """The number of bytes of an element: `dtype.itemsize`, and `dtype.itemsize()` of older versions."""
+        if self.lanes < 0:
+            raise ValueError(f"the number of elements of {self} is not known")
+        return _Size((self.bits * self.lanes + 7) // 8)
 
     def with_lanes(self, lanes):
         """The dtype of a vector."""

@@ -193,7 +193,9 @@ class Executable(Module):
 
     def __init__(self, mod, target=None):
         require(mod=mod)
-        super().__init__(mod, target, "executable")
+        # The module may be built already: Executable(tvm.build(mod)).
+        self._built, self._jitted_mod = mod if isinstance(mod, Module) else None, None
+        super().__init__(*(mod.ir_mod, mod.target) if isinstance(mod, Module) else (mod, target), "executable")
 
     def get_function(self, name, query_imports=False):
         """The function of a name; also what modules of TVM have as functions: stats, as_text and as_python."""
@@ -204,15 +206,19 @@ class Executable(Module):
     @property
     def mod(self):
         """The functions as a module of the runtime: executable.mod["main"](x). It imports the one that has the kernels."""
+        if self._built is not None:
+            return self._built
         made = Module(self.ir_mod, self.target)
         if not made.imported_modules:
             made.import_module(Module(self.ir_mod, self.target, "llvm"))
             made.imported_modules[0].type_key = "llvm"
         return made
 
-    def jit(self, *_args, **_kwargs):
-        """The module itself, which is compiled when it runs."""
-        return self
+    def jit(self, *_args, force_recompile=False, **_kwargs):
+        """A module that runs: functions are compiled when they are called. It is the same one until force_recompile is given."""
+        if self._jitted_mod is None or force_recompile:
+            self._jitted_mod = Executable(self.ir_mod, self.target)
+        return self._jitted_mod
 
     def as_text(self):
         """The functions as text."""

@@ -9,6 +9,10 @@ from . import ir
 
 _state = threading.local()
 
+# The kinds of targets, with the numbers that DLPack gives to their devices.
+_DEVICE_TYPES = {"c": 1, "composite": 1, "cuda": 2, "ext_dev": 12, "hexagon": 16, "hybrid": 1, "llvm": 1,
+                 "metal": 8, "nvptx": 2, "opencl": 4, "rocm": 10, "stackvm": 1, "test": 1, "vulkan": 7, "webgpu": 15}
+
 
 @node("TargetAttr")
 class Target(ir.AttrBase):
@@ -19,7 +23,16 @@ class Target(ir.AttrBase):
     def __new__(cls, target, host=None):
         if isinstance(target, Target) and host is None:
             return target
-        return native.make_target(_plain(target), None if host is None else _plain(host))
+        config = _plain(target)
+        if isinstance(config, dict) and "tag" in config and "kind" not in config:
+            # Options change those of the tag.
+            config = {**_plain(native.make_target(config["tag"], None)), **config}
+        return native.make_target(config, None if host is None else _plain(host))
+
+    @staticmethod
+    def list_kinds():
+        """The kinds of targets, by their names."""
+        return sorted(_DEVICE_TYPES)
 
     @property
     def kind(self):
@@ -27,7 +40,10 @@ class Target(ir.AttrBase):
 
     @property
     def attrs(self):
-        return {key: value for key, value in self.config.items() if key not in ("kind", "keys", "tag", "host")}
+        found = {key: value for key, value in self.config.items() if key not in ("kind", "keys", "tag", "host")}
+        if self.config["kind"] == "composite":
+            found["devices"] = [Target(_plain(device)) for device in found.get("devices", ())]
+        return found
 
     keys = property(lambda self: self.config.get("keys"))
     tag = property(lambda self: self.config.get("tag") or "")
@@ -35,14 +51,13 @@ class Target(ir.AttrBase):
     @property
     def host(self):
         host = self.config.get("host")
-        return None if host is None else Target(dict(host.items()))
+        return None if host is None else Target(_plain(host))
 
     def with_host(self, host):
         return Target(self, host)
 
     def get_target_device_type(self):
-        return {"llvm": 1, "c": 1, "cuda": 2, "nvptx": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10,
-                "webgpu": 15}.get(self.config["kind"], 1)
+        return self.config.get("target_device_type") or _DEVICE_TYPES.get(self.config["kind"], 1)
 
     def export(self):
         return dict(self.config.items())

@@ -1,8 +1,11 @@
 """Nodes: fields, building, equality, visitors and mutators."""
 import inspect
+import re
 
+import numpy
 import pytest
 
+import iropt
 from iropt import arith, ir, relax, te, tir
 from iropt.script import relax as R
 from iropt.script import tir as T
@@ -302,6 +305,30 @@ def test_saved_lists_share_their_variables():
     n = tir.Var("n", "int64")
     first, second = ir.load_json(ir.save_json([n, n + 1]))
     assert second.a.same_as(first)
+
+
+@pytest.mark.parametrize("version", ["0.18", "0.27"])
+def test_metadata_of_a_printed_module_is_read(version):
+    value = numpy.arange(64, dtype="float32").reshape(8, 8)
+    text = iropt.from_source("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 8), "float32")) -> R.Tensor((8, 8), "float32"):
+        return x
+""")
+    text["main"] = relax.Function(text["main"].params, relax.op.add(text["main"].params[0], relax.const(value)))
+    printed = text.script(show_meta=True, version=version)
+    quoted = re.search(r'load_json\("""(.*?)"""\)', printed, re.DOTALL).group(1)
+    metadata = ir.load_json(quoted.replace('\\"', '"').replace("\\\\", "\\"))
+    assert list(metadata) == ["relax.expr.Constant"]
+    assert (metadata["relax.expr.Constant"][0].data.numpy() == value).all()
+
+
+def test_texts_that_are_not_saved_values_are_refused():
+    for text in ('{"root": 0, "nodes": [{"type_key": "IntImm"}]}', '{"nodes": []}', "[1]"):
+        with pytest.raises(ValueError, match="written neither by save_json"):
+            ir.load_json(text)
 
 
 def test_attributes_are_not_saved_silently():

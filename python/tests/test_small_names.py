@@ -25,8 +25,10 @@ def test_dtypes():
     assert (half.bits, half.lanes, half.type_code) == (16, 4, DataTypeCode.FLOAT)
     assert half == "float16x4" and DataType("bool").bits == 1 and DataType("uint8").type_code == DataTypeCode.UINT
     assert DataType("handle").bits == 64 and DataType("int").bits == 32 and DataType(numpy.float32) == "float32"
-    assert half.itemsize() == 8 and half.with_lanes(1) == "float16" and DataType("bfloat16").type_code == DataTypeCode.BFLOAT
+    assert half.itemsize() == half.itemsize == 8 and half.with_lanes(1) == "float16" and DataType("bfloat16").type_code == DataTypeCode.BFLOAT
     assert tir.Var("x", half).dtype == "float16x4"
+    with pytest.raises(ValueError, match="number of elements of int8xvscalex4 is not known"):
+        DataType("int8xvscalex4").itemsize  # noqa: B018
     with pytest.raises(ValueError, match="Do not know how to handle type"):
         DataType("floaty")
 
@@ -386,6 +388,17 @@ def test_layouts_of_data():
             tir.layout(name)
     with pytest.raises(TypeError):
         tir.layout("NC", dtype="float32")
+
+
+def test_targets_have_targets():
+    for host in ("llvm", {"kind": "llvm"}, Target("llvm")):
+        assert Target("cuda", host).host.kind.name == "llvm"
+    both = Target({"kind": "composite", "host": {"kind": "llvm"}, "devices": ["cuda", "opencl"]})
+    assert [device.kind.name for device in both.attrs["devices"]] == ["cuda", "opencl"]
+    changed = Target({"tag": "nvidia/nvidia-a100", "l2_cache_size_bytes": 12345})
+    assert changed.attrs["arch"] == "sm_80" and changed.attrs["l2_cache_size_bytes"] == 12345
+    assert changed.tag == "nvidia/nvidia-a100"
+    assert all(Target(kind).kind.name == kind for kind in Target.list_kinds())
 
 
 def test_devices_by_keywords_and_targets():

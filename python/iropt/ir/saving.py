@@ -17,12 +17,45 @@ def save_json(value):
 
 
 def load_json(text):
-    """Reads a text that save_json has written."""
+    """Reads a text that save_json has written, or the metadata that TVM prints with a module: lists of constants by their keys."""
     data = json.loads(text)
+    if "iropt" not in data:
+        return _metadata(text, data)
     if data["iropt"] != "nodes":
         module = IRModule.from_source(data["tvmscript"], verify=False)
         return module if data["iropt"] == "module" else module.values()[0]
     return _Reader(data["nodes"]).read(data["root"])
+
+
+def _lists_of_metadata(data):
+    """How many objects each list of the metadata has, by key. A graph of nodes whose root is a map; see metadata.h."""
+    nodes = data["nodes"]
+    root = nodes[data["root_index"] if "root_index" in data else data["root"]]
+    if root.get("type") == "ffi.Map":
+        places = iter(root["data"])
+        pairs = [(nodes[key]["data"], nodes[value]) for key, value in zip(places, places)]
+    elif root.get("type_key") == "Map":
+        pairs = [(key, nodes[value]) for key, value in zip(root["keys"], root["data"])]
+    else:
+        raise KeyError("the root is no map")
+    return {key: len(node["data"]) for key, node in pairs}
+
+
+def _metadata(text, data):
+    try:
+        lists = _lists_of_metadata(data)
+    except (KeyError, IndexError, TypeError) as error:
+        raise ValueError("the text was written neither by save_json of this package nor as metadata of a module") from error
+    # The library reads metadata where a module refers to it: one function returns one constant.
+    quoted = json.dumps(text, ensure_ascii=False)[1:-1]
+    read = {}
+    for key, count in lists.items():
+        lines = [f'metadata = tvm.ir.load_json("""{quoted}""")', "@I.ir_module", "class Module:"]
+        for index in range(count):
+            lines += ["    @R.function", f"    def entry{index}() -> R.Object:", f'        return metadata["{key}"][{index}]']
+        functions = {name.name_hint: func for name, func in IRModule.from_source("\n".join(lines), verify=False).items()}
+        read[key] = Array(functions[f"entry{index}"].body.body for index in range(count))
+    return read
 
 
 _LISTS = ("dims", "values", "params", "known", "opaque")
