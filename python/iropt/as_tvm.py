@@ -78,6 +78,8 @@ _ALIASES = {
     "iropt.meta_schedule": ["meta_schedule", "s_tir.meta_schedule"],
     "iropt.meta_schedule.tune_utils": ["meta_schedule.testing.tune_utils", "s_tir.meta_schedule.testing.tune_utils"],
     "iropt.meta_schedule.utils": ["meta_schedule.utils", "s_tir.meta_schedule.utils", "ir.utils", "runtime.support"],
+    **{f"iropt.meta_schedule.{name}": [f"meta_schedule.{name}", f"s_tir.meta_schedule.{name}"]
+       for name in ("builder", "runner", "measure_callback", "tune_context", "tune", "database", "space_generator")},
     "iropt.meta_schedule.arg_info": ["meta_schedule.arg_info", "s_tir.meta_schedule.arg_info"],
     "iropt.relax.py_module": ["relax.base_py_module"],
     "iropt.meta_schedule.te_workload": ["meta_schedule.testing.te_workload", "s_tir.meta_schedule.testing.te_workload"],

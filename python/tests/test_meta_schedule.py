@@ -215,3 +215,64 @@ def test_schedules_of_a_database_have_the_name_of_the_function_that_is_asked_for
     assert sch.mod["main"].attrs["global_symbol"] == "multiply"
     assert iropt.executable.build(sch.mod, target="llvm").implements_function("multiply")
     assert database.query(Matmul, "llvm").mod["main"].attrs["global_symbol"] == "main"
+
+
+def test_builders_and_runners_measure():
+    from iropt.meta_schedule.builder import BuilderInput
+    from iropt.meta_schedule.runner import EvaluatorConfig, LocalRunner, RunnerInput
+
+    infos = ms.arg_info.ArgInfo.from_prim_func(Matmul["main"])
+    built = ms.Builder.create("local", max_workers=1).build([BuilderInput(Matmul, "llvm")])[0]
+    assert built.error_msg is None
+    runner = LocalRunner(evaluator_config=EvaluatorConfig(number=1, repeat=3, min_repeat_ms=0))
+    future, failed = runner.run([RunnerInput(path, "llvm", infos) for path in (built.artifact_path, "missing.tar")])
+    assert future.done() and len(future.result().run_secs) == 3 and min(future.result().run_secs) > 0
+    assert failed.result().run_secs is None and "missing.tar" in failed.result().error_msg
+    ms.measure_callback.RemoveBuildArtifact().apply(None, 0, [], [built], [])
+    assert runner.run([RunnerInput(built.artifact_path, "llvm", infos)])[0].result().error_msg
+    with pytest.raises(NotImplementedError, match="runs on other machines"):
+        ms.Runner.create("rpc")
+
+
+def test_tools_of_a_program_are_used(tmp_path):
+    class Built(ms.builder.PyBuilder):
+        def build(self, build_inputs):
+            return [ms.builder.BuilderResult("somewhere", None) for _ in build_inputs]
+
+    @ms.derived_object
+    class Run(ms.runner.PyRunner):
+        def __init__(self):
+            self.number = 0
+
+        def run(self, runner_inputs):
+            assert [item.artifact_path for item in runner_inputs] == ["somewhere"]
+            self.number += 1
+            return [ms.runner.LocalRunnerFuture([1.0 / self.number])]
+
+    class Seen(ms.measure_callback.PyMeasureCallback):
+        seconds = []
+
+        def apply(self, task_scheduler, task_id, measure_candidates, builder_results, runner_results):
+            assert task_scheduler.tasks_[task_id].task_name == "main" and measure_candidates[0].sch.mod["main"]
+            self.seconds += [result.run_secs[0] for result in runner_results]
+
+    callbacks = ms.MeasureCallback.create("default") + [Seen()]
+    database = ms.tune_tir(Matmul, "llvm", str(tmp_path), 3, builder=Built(), runner=Run(), measure_callbacks=callbacks)
+    assert Seen.seconds == [1.0, 0.5, 1.0 / 3]
+    assert database.query_tuning_record(Matmul).run_secs == [1.0 / 3]
+    failing = ms.builder.LocalBuilder(f_build=lambda mod, target, params: 1 / 0)
+    assert ms.tune_tir(Matmul, "llvm", None, 2, database="memory", builder=failing).query_tuning_record(Matmul) is None
+
+
+def test_contexts_of_tasks():
+    context = ms.TuneContext(Matmul, target="llvm", space_generator="post-order-apply", search_strategy="evolutionary")
+    assert context.num_threads > 0 and context.generate_design_space()
+    context.pre_tuning(max_trials=3, num_trials_per_iter=2)
+    assert [len(context.generate_measure_candidates()) for _ in range(2)] == [2, 1]
+    assert context.generate_measure_candidates() is None
+    tasks = ms.relax_integration.extract_tasks(Matmul, "llvm")
+    contexts, weights = ms.relax_integration.extracted_tasks_to_tune_contexts(tasks, space=stochastic)
+    database = ms.tune_tasks(tasks=contexts, task_weights=weights, work_dir=None, max_trials_global=2, database="memory")
+    assert len(database.get_all_tuning_records()) == 2
+    with pytest.raises(ValueError, match="construct TuneContext with space_generator"):
+        ms.TuneContext(Matmul, target="llvm").generate_design_space()

@@ -15,17 +15,19 @@ def tune_tir(mod, target, work_dir, max_trials_global, *, max_trials_per_task=No
     max_trials_global, max_trials_per_task: how many candidates are measured
     space: "post-order-apply", the choices of the rule for CPUs, or a space_generator.ScheduleFn
     seed: what the search draws from
-    num_trials_per_iter, builder, runner, cost_model, ...: have no meaning here
+    builder, runner, measure_callbacks: see tune_tasks
+    num_trials_per_iter, cost_model, ...: have no meaning here
 
     Returns the database.
     """
-    del num_trials_per_iter, builder, runner, cost_model, measure_callbacks, task_scheduler, strategy, num_tuning_cores
+    del num_trials_per_iter, cost_model, task_scheduler, strategy, num_tuning_cores
     del module_equality, special_space
     target = tune.cpu_target(target)
     from ..ir import IRModule
 
     module = mod if isinstance(mod, IRModule) else IRModule({"main": mod})
-    return tune.tune_tasks(tune.tasks_of(module, target), work_dir, max_trials_global, max_trials_per_task, database, space, seed)
+    return tune.tune_tasks(tune.tasks_of(module, target), work_dir, max_trials_global, max_trials_per_task, database, space, seed,
+                           builder=builder, runner=runner, measure_callbacks=measure_callbacks)
 
 
 def compile_tir(database, mod, target):

@@ -8,8 +8,12 @@ from ..running import Function
 from ..runtime import array
 from ..target import Target
 from ..tir import IntImm, PrimFunc
+from . import builder as _builder
 from . import database as _database
+from . import runner as _runner
 from . import space_generator as _space
+from .arg_info import ArgInfo
+from .tune_context import MeasureCandidate
 
 # A candidate is timed until it has run for this long, and at least twice.
 _SECONDS = 0.02
@@ -117,12 +121,53 @@ class Runner:
         return min(times)
 
 
-def _tune_task(task, database, trials, space, seed):
-    """Measures candidates of one task; returns the number of trials."""
-    runner = Runner(task.mod)
-    if runner.expected is None:
+def _is_own(tool):
+    """Returns whether a builder or a runner does what this module does not do itself."""
+    if isinstance(tool, (_builder.LocalBuilder, _runner.LocalRunner)):
+        return any(value is not None for key, value in vars(tool).items() if key.startswith("f_"))
+    return not isinstance(tool, (str, type(None)))
+
+
+class _Measuring:
+    """How candidates of one task are measured: in this process, or by a builder and a runner of a program."""
+
+    def __init__(self, task, builder, runner):
+        self._task, self.runner = task, Runner(task.mod)
+        self._tools = None
+        if any(_is_own(tool) for tool in (builder, runner)):
+            self._tools = _builder.create() if isinstance(builder, str) else builder, \
+                _runner.create() if isinstance(runner, str) else runner
+
+    def measure(self, sch, args_info):
+        """The results of a builder and of a runner for a schedule."""
+        if self._tools is None:
+            try:
+                seconds = self.runner.seconds(sch.mod)
+            except Error as error:
+                return _builder.BuilderResult(None, str(error)), _runner.RunnerResult(None, str(error))
+            message = None if seconds is not None else "the results differ from those without a schedule"
+            return _builder.BuilderResult(None, None), _runner.RunnerResult(None if seconds is None else [seconds], message)
+        builder, runner = self._tools
+        built = builder.build([_builder.BuilderInput(sch.mod, self._task.target)])[0]
+        if built.error_msg is not None:
+            return built, _runner.RunnerResult(None, built.error_msg)
+        target = Target(self._task.target)
+        return built, runner.run([_runner.RunnerInput(built.artifact_path, target.kind.name, args_info)])[0].result()
+
+
+class _Scheduler:
+    """What callbacks see of the search."""
+
+    def __init__(self, tasks, database, callbacks):
+        self.tasks_, self.database_, self.measure_callbacks_ = tasks, database, callbacks
+
+
+def _tune_task(task, database, trials, space, seed, measuring, report):
+    """Measures candidates of one task; returns the number of trials. `report` is called with each candidate and its results."""
+    if measuring.runner.expected is None:
         return 0
     workload, seen, tried = database.commit_workload(task.mod), set(), 0
+    args_info = ArgInfo.from_entry_func(task.mod)
     # A space may draw the same schedule many times.
     for sch in itertools.islice(space.schedules(task.mod, task.target, seed), 4 * trials):
         text = str(sch.trace)
@@ -130,30 +175,43 @@ def _tune_task(task, database, trials, space, seed):
             continue
         seen.add(text)
         tried += 1
-        try:
-            seconds = runner.seconds(sch.mod)
-        except Error:
-            seconds = None
-        if seconds is not None:
-            args_info = [["TENSOR", str(task.mod["main"].buffer_map[param].dtype),
-                          [int(dim) for dim in task.mod["main"].buffer_map[param].shape]] for param in task.mod["main"].params]
-            database.commit_tuning_record(
-                _database.TuningRecord(sch.trace, workload, [seconds], task.target, args_info))
+        built, ran = measuring.measure(sch, args_info)
+        if ran.error_msg is None:
+            database.commit_tuning_record(_database.TuningRecord(
+                sch.trace, workload, [float(seconds) for seconds in ran.run_secs], task.target, args_info))
+        report(MeasureCandidate(sch, args_info), built, ran)
         if tried >= trials:
             break
     return tried
 
 
-def tune_tasks(tasks, work_dir, max_trials_global, max_trials_per_task=None, database="json", space="post-order-apply", seed=None):
-    """Tunes functions, those with the most weight first, until the trials are used up. Returns the database."""
+def tune_tasks(tasks, work_dir=None, max_trials_global=None, max_trials_per_task=None, database="json", space=None, seed=None, *,
+               task_weights=None, builder="local", runner="local", measure_callbacks="default", **_):
+    """Tunes functions, those with the most weight first, until the trials are used up. Returns the database.
+
+    tasks: ExtractedTask, or TuneContext with task_weights
+    space: by default that of a TuneContext, or post-order-apply
+    builder, runner: "local", or objects of a program that build and run the candidates; by default wrong results are refused
+    measure_callbacks: are called with each candidate and its results
+    """
     database = _database.make(database, work_dir)
-    space, left = _space.make(space), max_trials_global
-    tasks = sorted(tasks, key=lambda task: -task.weight)
-    for index, task in enumerate(tasks):
-        share = -(-left // (len(tasks) - index))
+    weights = list(task_weights) if task_weights is not None else [getattr(task, "weight", 1) for task in tasks]
+    callbacks = [] if isinstance(measure_callbacks, (str, type(None))) else \
+        list(measure_callbacks) if isinstance(measure_callbacks, (list, tuple)) else [measure_callbacks]
+    scheduler, left = _Scheduler(list(tasks), database, callbacks), max_trials_global
+    order = sorted(range(len(weights)), key=lambda index: -weights[index])
+    for place, index in enumerate(order):
+        task = scheduler.tasks_[index]
+        share = -(-left // (len(order) - place))
         trials = min(share, max_trials_per_task or share)
+
+        def report(candidate, built, ran, index=index):
+            for callback in callbacks:
+                callback.apply(scheduler, index, [candidate], [built], [ran])
+
         if trials > 0:
-            left -= _tune_task(task, database, trials, space, 1 if seed is None else seed)
+            of_task = _space.make(space if space is not None else getattr(task, "space_generator", None))
+            left -= _tune_task(task, database, trials, of_task, 1 if seed is None else seed, _Measuring(task, builder, runner), report)
     return database
 
 
