@@ -229,7 +229,7 @@ def test_builders_and_runners_measure():
     assert future.done() and len(future.result().run_secs) == 3 and min(future.result().run_secs) > 0
     assert failed.result().run_secs is None and "missing.tar" in failed.result().error_msg
     ms.measure_callback.RemoveBuildArtifact().apply(None, 0, [], [built], [])
-    assert runner.run([RunnerInput(built.artifact_path, "llvm", infos)])[0].result().error_msg
+    assert ms.Runner.create("local", max_workers=2).run([RunnerInput(built.artifact_path, "llvm", infos)])[0].result().error_msg
     with pytest.raises(NotImplementedError, match="runs on other machines"):
         ms.Runner.create("rpc")
 
@@ -265,7 +265,11 @@ def test_tools_of_a_program_are_used(tmp_path):
 
 
 def test_contexts_of_tasks():
-    context = ms.TuneContext(Matmul, target="llvm", space_generator="post-order-apply", search_strategy="evolutionary")
+    other = iropt.ir.IRModule({"matmul": Matmul["main"].with_attr("global_symbol", "matmul")})
+    assert list(ms.TuneContext(other, target="llvm").mod.keys())[0].name == "main"
+    with pytest.raises(TypeError, match="PrimFunc or IRModule"):
+        ms.TuneContext(3)
+    context = ms.TuneContext(other, target="llvm", space_generator="post-order-apply", search_strategy="evolutionary")
     assert context.num_threads > 0 and context.generate_design_space()
     context.pre_tuning(max_trials=3, num_trials_per_iter=2)
     assert [len(context.generate_measure_candidates()) for _ in range(2)] == [2, 1]

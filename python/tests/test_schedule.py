@@ -296,6 +296,23 @@ def test_a_name_is_what_is_written():
     ir.assert_structural_equal(sch.mod, other.mod)
 
 
+def test_parameters_have_the_names_of_older_versions():
+    @T.prim_func
+    def copied(A: T.Buffer((8, 8), "float32"), C: T.Buffer((8, 8), "float32")):
+        for i, j in T.grid(8, 8):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = A[vi, vj]
+
+    sch, other = tir.Schedule(copied), tir.Schedule(copied)
+    sch.blockize(loop=sch.get_loops("C")[1])
+    other.blockize(target=other.get_loops("C")[1])
+    ir.assert_structural_equal(sch.mod, other.mod)
+    sch = tir.Schedule(copied)
+    sch.annotate_buffer_access("C", buffer_index=0, buf_type="read", gen_new_ranges=lambda i, j: [(i, i + 2), j])
+    assert "T.reads(A[vi:vi + 2, vj])" in sch.mod.script()
+
+
 def test_loops_of_other_blocks():
     @T.prim_func
     def nested(A: T.Buffer((64,), "float32"), C: T.Buffer((64,), "float32")):

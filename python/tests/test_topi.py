@@ -434,3 +434,30 @@ def test_places_in_warps_are_inverse_to_each_other():
     for function, rows, columns in ((tensor_intrin.shared_16x32_to_ldmatrix_32x16_layout, 16, 32),
                                     (tensor_intrin.shared_32x16_to_ldmatrix_32x16_layout, 32, 16)):
         assert len({function(i, j) for i in range(rows) for j in range(columns)}) == rows * columns
+
+
+def test_pads_of_elements_around():
+    x = floats(2, 4, 5)
+    before, after = (0, 2, 1), (1, 1, 3)
+    pads = list(zip(before, after))
+    for name, mode in (("reflect_pad", "reflect"), ("replicate_pad", "edge"), ("circular_pad", "wrap")):
+        own = [(0, 0), *pads[1:]] if mode != "edge" else pads
+        begin, end = zip(*own)
+        check(run(lambda A, name=name, begin=begin, end=end: getattr(topi.nn, name)(A, begin, end), x), numpy.pad(x, own, mode))
+    with pytest.raises(ValueError, match="pad_after length 2 != input dims 3"):
+        topi.nn.reflect_pad(te.placeholder((1, 2, 3)), (1, 1, 1), (1, 1))
+
+
+def test_newer_functions():
+    x, y = floats(2, 8, 3, 4) - numpy.float32(0.5), floats(2, 8, 3, 1) - numpy.float32(0.5)
+    check(run(topi.atan2, x, y), numpy.arctan2(x, y))
+    check(run(lambda A: topi.nn.softplus(A, 2.0, 0.5), x), numpy.where(2 * x > 0.5, x, numpy.log1p(numpy.exp(2 * x)) / 2))
+    shuffled = x.reshape(2, 2, 2, 2, 3, 4).transpose(0, 1, 4, 2, 5, 3).reshape(2, 2, 6, 8)
+    check(run(lambda A: topi.nn.pixel_shuffle(A, 2), x), shuffled)
+    expected, part = x.copy(), floats(2, 3, 3, 4)
+    expected[:, 1:7:2] = part
+    check(run(lambda A, B: topi.slice_scatter(A, B, 1, 7, 2, 1)[0], x, part), expected)
+    rows, columns = ints(0, 2, 3, 1), ints(0, 8, 1, 4)
+    check(run(lambda A, B, C: topi.index_tensor(A, [B, C]), x, rows, columns), x[rows, columns])
+    check(run(lambda A: topi.add(A, topi.hamming_window(5, False, 0.54, 0.46, "float32")), numpy.zeros(5, "float32")), numpy.hamming(5))
+    check(run(lambda A: topi.add(A, topi.hamming_window(4, True, 0.54, 0.46, "float32")), numpy.zeros(4, "float32")), numpy.hamming(5)[:4])

@@ -37,7 +37,7 @@ def _lists_of_metadata(data):
     elif root.get("type_key") == "Map":
         pairs = [(key, nodes[value]) for key, value in zip(root["keys"], root["data"])]
     else:
-        raise KeyError("the root is no map")
+        raise KeyError("the root is not a map")
     return {key: len(node["data"]) for key, node in pairs}
 
 

@@ -142,4 +142,6 @@ def create(kind="local", *args, **kwargs):
         raise NotImplementedError("runs on other machines are not a part of iropt: expected the runner 'local'")
     if kind != "local":
         raise ValueError(f"Unknown Runner: {kind}")
+    # One process runs all.
+    kwargs.pop("max_workers", None)
     return LocalRunner(*args, **kwargs)

@@ -4,8 +4,21 @@ import os
 
 from ..ir import IRModule
 from ..target import Target
+from ..tir import PrimFunc
 from . import space_generator as _space
 from .arg_info import ArgInfo
+
+
+def _normalize_mod(mod):
+    """The module of a PrimFunc, or one with one function, where the function is `main`."""
+    if isinstance(mod, PrimFunc):
+        if mod.attrs is None or "global_symbol" not in mod.attrs:
+            mod = mod.with_attr("global_symbol", "main")
+        mod = IRModule({"main": mod.with_attr("tir.noalias", True)})
+    if not isinstance(mod, IRModule):
+        raise TypeError(f"Expected `mod` to be PrimFunc or IRModule, but gets: {mod}")
+    functions = mod.values()
+    return IRModule({"main": functions[0]}) if len(functions) == 1 else mod
 
 
 class MeasureCandidate:
@@ -24,9 +37,7 @@ class TuneContext:
 
     def __init__(self, mod=None, *, target=None, space_generator=None, search_strategy=None, task_name="main", rand_state=-1,
                  num_threads="physical", logger=None):
-        from .database import normalize
-
-        self.mod = normalize(mod) if mod is not None and not isinstance(mod, IRModule) else mod
+        self.mod = None if mod is None else _normalize_mod(mod)
         self.target = Target(target) if target is not None else Target.current()
         self.space_generator = None if space_generator is None else _space.make(space_generator)
         self.search_strategy, self.task_name, self.logger = search_strategy, task_name, logger

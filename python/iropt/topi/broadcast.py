@@ -5,7 +5,7 @@ from ..te.tensor import Tensor, as_expr
 from ..tir.expr import _binary
 from . import tag, utils
 
-__all__ = ["add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast_to", "divide", "equal", "floor_divide",
+__all__ = ["add", "atan2", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast_to", "divide", "equal", "floor_divide",
            "floor_mod", "greater", "greater_equal", "left_shift", "less", "less_equal", "log_add_exp", "logical_and",
            "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod", "multiply", "not_equal", "power",
            "right_shift", "subtract", "trunc_divide", "trunc_mod"]
@@ -124,6 +124,7 @@ greater_equal, less_equal = _operation("greater_equal", _of("GE")), _operation("
 logical_and = _operation("logical_and", lambda x, y: tir.And(_as_bool(x), _as_bool(y)))
 logical_or = _operation("logical_or", lambda x, y: tir.Or(_as_bool(x), _as_bool(y)))
 logical_xor = _operation("logical_xor", lambda x, y: native.bitwise(4, _as_bool(x), _as_bool(y)))
+atan2 = _operation("atan2", lambda x, y: tir.atan2(as_expr(x), as_expr(y)))
 log_add_exp = _operation("log_add_exp", lambda x, y: _log_add_exp(x, y))
 
 

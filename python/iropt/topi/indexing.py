@@ -7,7 +7,7 @@ from ..te.tensor import Tensor, as_expr
 from . import tag, utils
 from .transform import _injective
 
-__all__ = ["adv_index", "cumprod", "cumsum", "einsum", "embed_grad", "gather", "gather_nd", "invert_permutation",
+__all__ = ["adv_index", "cumprod", "cumsum", "einsum", "embed_grad", "gather", "gather_nd", "index_tensor", "invert_permutation",
            "matrix_set_diag", "scatter_elements", "scatter_nd", "searchsorted", "sequence_mask", "take", "unravel_index"]
 
 
@@ -88,6 +88,11 @@ def adv_index(data, indices):
         return data(*[element_at(index, at, positions) for index in indices], *i[len(positions):])
 
     return _injective(shape, value, "advanced_index")
+
+
+def index_tensor(data, indices):
+    """The elements at indices, one tensor of integers for each of the first axes."""
+    return adv_index(data, indices)
 
 
 def unravel_index(indices, shape):

@@ -1,9 +1,11 @@
 """Functions that rearrange elements."""
+import math
+
 from .. import te, tir
 from . import tag, utils
 
-__all__ = ["concatenate", "const_vector", "dynamic_strided_slice", "expand_dims", "expand_like", "flip", "layout_transform",
-           "matmul", "repeat", "reshape", "reverse_sequence", "sliding_window", "split", "squeeze", "stack", "strided_slice",
+__all__ = ["concatenate", "const_vector", "dynamic_strided_slice", "expand_dims", "expand_like", "flip", "hamming_window",
+           "layout_transform", "matmul", "repeat", "reshape", "reverse_sequence", "slice_scatter", "sliding_window", "split", "squeeze", "stack", "strided_slice",
            "tensordot", "tile", "transpose", "trilu", "where"]
 
 
@@ -237,6 +239,29 @@ def dynamic_strided_slice(a, begin, end, strides, output_shape):
 
     del end
     return _injective(list(output_shape), value, "T_strided_slice_dynamic")
+
+
+def slice_scatter(input_tensor, src, start, end, step, axis):
+    """A tensor with a slice of an axis, `start:end:step`, replaced by another one. A list of one tensor."""
+    shape, axis = input_tensor.shape, utils.real_axis(input_tensor.ndim, axis)
+    last = src.shape[axis] - 1
+
+    def value(*i):
+        place = i[axis] - start
+        inside = tir.all(i[axis] >= start, i[axis] < end, tir.EQ(tir.floormod(place, step), 0))
+        own = tir.max(tir.min(tir.floordiv(place, step), last), 0)
+        return tir.if_then_else(inside, src(*i[:axis], own, *i[axis + 1:]), input_tensor(*i))
+
+    return [te.compute(shape, value, "slice_scatter", tag.INJECTIVE)]
+
+
+def hamming_window(window_size, periodic, alpha, beta, dtype):
+    """The window alpha - beta * cos(2 * pi * i / n), where n is the number of elements, or one less if it is not periodic."""
+    if window_size == 1:
+        return te.compute((1,), lambda i: tir.const(1, dtype), "hamming_window")
+    turn = tir.const(2 * math.pi / (window_size if periodic else window_size - 1), dtype)
+    return te.compute((window_size,), lambda i: tir.const(alpha, dtype) - tir.const(beta, dtype) * tir.cos(i.astype(dtype) * turn),
+                      "hamming_window")
 
 
 def trilu(data, k, upper):

@@ -273,7 +273,7 @@ class Schedule:
         if separators:
             self.set_axis_separator(block, ("write" if side else "read", index), separators)
 
-    def annotate_buffer_access(self, block, buffer_index, buffer_index_type, gen_new_ranges):
+    def annotate_buffer_access(self, block, buffer_index, buf_type, gen_new_ranges):
         """State the region of a buffer that a block reads or writes: a function of its axes gives ranges or points."""
         block = self._block(block)
         if callable(gen_new_ranges) and not isinstance(gen_new_ranges, IndexMap):
@@ -282,7 +282,7 @@ class Schedule:
             for item in gen_new_ranges(*params):
                 results += list(item) if isinstance(item, (tuple, list)) else [item, item + 1]
             gen_new_ranges = IndexMap(params, results)
-        side = _SIDES.get(buffer_index_type, buffer_index_type)
+        side = _SIDES.get(buf_type, buf_type)
         self._apply(_ROWS["annotate_buffer_access"], [block, buffer_index, side, gen_new_ranges])
 
     def unsafe_hide_buffer_access(self, block, buf_type, buf_index_array):
@@ -332,11 +332,17 @@ def _signature(row):
     return inspect.Signature(parameters)
 
 
+# Other names that parameters have had, by method.
+_OTHER_NAMES = {"blockize": {"loop": "target"}}
+
+
 def _method(row):
-    signature = _signature(row)
+    signature, others = _signature(row), _OTHER_NAMES.get(row["python"], {})
     parameters = _parameters(row)
 
     def method(self, *args, **kwargs):
+        if others:
+            kwargs = {others.get(name, name): value for name, value in kwargs.items()}
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         values, passed = bound.arguments, []

@@ -4,7 +4,7 @@ from .. import tag, utils
 from ..elementwise import elementwise
 
 __all__ = ["fast_softmax", "leaky_relu", "log_softmax", "nll_loss", "prelu", "relu", "scale_shift_nchw", "scale_shift_nhwc",
-           "softmax", "softmax_common"]
+           "softmax", "softmax_common", "softplus"]
 
 
 def relu(x):
@@ -61,6 +61,17 @@ def softmax(x, axis=-1):
 def fast_softmax(x, axis=-1):
     """As softmax; the intrinsic computes the exponentials, and no approximation."""
     return softmax_common(x, axis)
+
+
+def softplus(x, beta=1.0, threshold=20.0):
+    """log(1 + exp(beta * x)) / beta; the element itself where beta * x is above the threshold."""
+
+    def value(*i):
+        own, factor = x(*i), tir.const(beta, x.dtype)
+        curve = tir.log(tir.const(1, x.dtype) + tir.exp(factor * own)) / factor
+        return tir.Select(factor * own > tir.const(threshold, x.dtype), own, curve)
+
+    return te.compute(x.shape, value, tag=tag.ELEMWISE)
 
 
 def log_softmax(x, axis=-1):

@@ -3,8 +3,8 @@ from ... import te, tir
 from ...te.tensor import as_expr
 from .. import tag, utils
 
-__all__ = ["batch_to_space_nd", "depth_to_space", "dilate", "flatten", "mirror_pad", "pad", "space_to_batch_nd",
-           "space_to_depth"]
+__all__ = ["batch_to_space_nd", "circular_pad", "depth_to_space", "dilate", "flatten", "get_padded_shape", "mirror_pad", "pad",
+           "pixel_shuffle", "reflect_pad", "replicate_pad", "space_to_batch_nd", "space_to_depth"]
 
 
 def _value(value, dtype):
@@ -51,6 +51,42 @@ def mirror_pad(data, pad_before, pad_after=None, mode="SYMMETRIC", name="MirrorP
         return data(*own)
 
     return te.compute(shape, padded, name, "injective,pad")
+
+
+def get_padded_shape(data, pad_before, pad_after=None):
+    """The shape of a tensor with elements added before and after each axis."""
+    pad_after = pad_after or pad_before
+    for name, pads in (("pad_before", pad_before), ("pad_after", pad_after)):
+        if len(pads) != data.ndim:
+            raise ValueError(f"{name} length {len(pads)} != input dims {data.ndim}")
+    return tuple(utils.simplify(dim + before + after) for dim, before, after in zip(data.shape, pad_before, pad_after))
+
+
+def _padded(data, pad_before, pad_after, name, at):
+    """The tensor with elements of its own around it: `at(index, length)` is the place of an index that may be outside."""
+    shape = get_padded_shape(data, pad_before, pad_after)
+
+    def value(*i):
+        return data(*[at(index - before, dim) for index, before, dim in zip(i, pad_before, data.shape)])
+
+    return te.compute(shape, value, name, tag.INJECTIVE + ",pad")
+
+
+def reflect_pad(data, pad_before, pad_after=None, name="ReflectPadInput"):
+    """The tensor with elements around it that are mirrored; the outermost ones are not repeated."""
+    return _padded(data, pad_before, pad_after, name, lambda i, dim: tir.if_then_else(
+        i < 0, -i, tir.if_then_else(i >= dim, 2 * dim - 2 - i, i)))
+
+
+def replicate_pad(data, pad_before, pad_after=None, name="ReplicatePadInput"):
+    """The tensor with its outermost elements repeated around it."""
+    return _padded(data, pad_before, pad_after, name, lambda i, dim: tir.if_then_else(
+        i < 0, tir.const(0, i.dtype), tir.if_then_else(i >= dim, dim - 1, i)))
+
+
+def circular_pad(data, pad_before, pad_after=None, name="CircularPadInput"):
+    """The tensor with elements around it that begin again at its other end."""
+    return _padded(data, pad_before, pad_after, name, lambda i, dim: tir.indexmod(i + dim, dim))
 
 
 def dilate(data, strides, dilation_value=0.0, name="DilatedInput"):
@@ -104,6 +140,22 @@ def depth_to_space(data, block_size, layout="NCHW", mode="DCR"):
         return data(*_ordered((n, channel, tir.indexdiv(y, block_size), tir.indexdiv(x, block_size)), layout))
 
     return te.compute(shape, value, "depth_to_space", tag.INJECTIVE)
+
+
+def pixel_shuffle(data, upscale_factor, name="PixelShuffle"):
+    """The tensor with channels, the third axis from the end, moved into blocks of the last two axes."""
+    if data.ndim < 3:
+        raise ValueError(f"a tensor with channels, rows and columns is needed, not one of {data.ndim} axes")
+    size = upscale_factor
+    *batch, channels, height, width = data.shape
+    shape = [*batch, utils.simplify(tir.floordiv(channels, size * size)), height * size, width * size]
+
+    def value(*i):
+        *rest, c, y, x = i
+        channel = c * size * size + tir.indexmod(y, size) * size + tir.indexmod(x, size)
+        return data(*rest, channel, tir.indexdiv(y, size), tir.indexdiv(x, size))
+
+    return te.compute(shape, value, name, tag.INJECTIVE)
 
 
 def space_to_depth(data, block_size, layout="NCHW"):
