@@ -30,7 +30,10 @@ _ALIASES = {
     "iropt.ir.transform": ["ir.transform", "transform"],
     "iropt.ir.instrument": ["ir.instrument", "instrument", "relax.ir.instrument"],
     "iropt.relax": ["relax", "relax.expr", "relax.struct_info", "relax.ty", "relax.type"],
-    "iropt.relax.op": ["relax.op"],
+    # Operators are in one module here; TVM has them in several, which programs import, too.
+    "iropt.relax.op": ["relax.op", *("relax.op." + name for name in (
+        "base binary create datatype index linear_algebra manipulate mask qdq sampling search set sorting statistical ternary "
+        "unary").split())],
     "iropt.relax.transform": ["relax.transform", "relax.transform.transform"],
     "iropt.relax.analysis": ["relax.analysis", "relax.analysis.analysis"],
     "iropt.relax.expr_functor": ["relax.expr_functor"],
@@ -69,11 +72,14 @@ _ALIASES = {
     "iropt.relax.utils": ["relax.utils"],
     "iropt.relax.vm_build": ["relax.vm", "relax.vm_build", "relax.pipeline", "runtime.relax_vm", "runtime.vm"],
     "iropt.relax.legalizing": ["relax.transform.legalize_ops.common"],
-    "iropt.executable": ["runtime.module", "driver", "driver.build_module"],
+    "iropt.executable": ["runtime.module", "runtime.executable", "driver", "driver.build_module"],
     "iropt.contrib": ["contrib.utils", "support.utils"],
     "iropt.tvmjs": ["contrib.tvmjs"],
     "iropt.clang": ["contrib.clang", "support.clang"],
     "iropt.rpc": ["rpc"],
+    "iropt.params": ["runtime.params"],
+    "iropt.support": ["support"],
+    "iropt.ir.supply": ["ir.supply"],
     "iropt.auto_scheduler": ["auto_scheduler"],
     "iropt.meta_schedule": ["meta_schedule", "s_tir.meta_schedule"],
     "iropt.meta_schedule.tune_utils": ["meta_schedule.testing.tune_utils", "s_tir.meta_schedule.testing.tune_utils"],
@@ -123,7 +129,7 @@ _ALIASES = {
     "iropt.script.relax_entry": ["script.parser.relax.entry"],
     "iropt.script.relax": ["script.relax", "script.parser.relax"],
     "iropt.target": ["target", "target.target"],
-    "iropt.runtime": ["nd", "runtime", "runtime.ndarray", "runtime.object", "runtime.container", "_ffi.runtime_ctypes"],
+    "iropt.runtime": ["nd", "runtime", "runtime.ndarray", "runtime.object", "runtime.container", "runtime.device", "_ffi.runtime_ctypes"],
     "iropt.testing": ["testing", "testing.utils"],
     "iropt.testing.plugin": ["testing.plugin"],
     "iropt.testing.env": ["testing.env"],
@@ -301,6 +307,9 @@ def _group(name):
     parent, _, last = name.rpartition(".")
     module = sys.modules.get(parent)
     found = getattr(module._source_, last, None) if isinstance(module, _Alias) else None
+    # The operators of relax.op.nn are in relax.op.nn.nn.
+    if found is None and parent.startswith("tvm.relax.op.") and parent.endswith("." + last):
+        return None if isinstance(module, _MissingModule) else module._source_
     return None if found is None or isinstance(found, Missing) or callable(found) else found
 
 

@@ -283,6 +283,11 @@ def _restore(dtype, shape, elements):
 
 
 def __getattr__(name):
+    # These need the tensors of this module.
+    if name in ("save_param_dict", "save_param_dict_to_file", "load_param_dict", "load_param_dict_from_file"):
+        from . import params
+
+        return getattr(params, name)
     if name in ("Module", "load_module", "BenchmarkResult", "Executable", "enabled"):
         from . import executable
 

@@ -298,3 +298,25 @@ class Module:
 
 print("fused" in pipeline.zero_pipeline()(Module).script(), "R.add" in pipeline.default_build_pipeline()(Module).script())
 """) == "True False\n"
+
+
+def test_modules_below_those_of_operators(tmp_path):
+    assert output(tmp_path, """
+import tvm
+from tvm import relax
+from tvm.relax.op.binary import add
+from tvm.relax.op.nn.nn import relu
+from tvm.relax.op.image.image import resize2d
+from tvm.relax.op.manipulate import reshape
+from tvm.runtime.executable import Executable
+from tvm.runtime.device import Device
+x = relax.Var("x", relax.TensorStructInfo((2, 3), "float32"))
+print(add(x, x).op, relu(x).op, relax.op.statistical.mean(x).op, relax.op.manipulate is not None)
+tvm.support.describe()
+""").splitlines()[:3] == ["relax.add relax.nn.relu relax.mean True", "Python Environment", "  iropt version  = " + _version()]
+
+
+def _version():
+    import iropt
+
+    return iropt.__version__

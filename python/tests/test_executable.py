@@ -322,3 +322,21 @@ def test_executables_of_built_modules():
     result = runtime.array(np.zeros(4, "float32"))
     executable.jit()["add1"](runtime.array(np.ones(4, "float32")), result)
     assert result.numpy().tolist() == [2] * 4
+
+
+def test_parameters_as_bytes(tmp_path):
+    params = {"weight": np.arange(6, dtype="float32").reshape(2, 3), "mask": np.array([True, False]), "": np.array(7, "int64"),
+              "half": np.ones((0, 4), "float16")}
+    data = runtime.save_param_dict({name: runtime.array(value) for name, value in params.items()})
+    # The magic numbers and the layout are TVM's.
+    assert data[:8] == bytes.fromhex("b79c04054f8de5f7") and bytes.fromhex("3fa1b496f0405edd") in data
+    for read in (runtime.load_param_dict(data), runtime.load_param_dict(bytes(runtime.save_param_dict(params)))):
+        assert list(read) == list(params)
+        for name, value in params.items():
+            assert read[name].numpy().dtype == value.dtype and (read[name].numpy() == value).all()
+            assert read[name].numpy().shape == value.shape
+    runtime.save_param_dict_to_file(params, str(tmp_path / "p"))
+    assert list(runtime.load_param_dict_from_file(str(tmp_path / "p"))) == list(params)
+    for wrong, message in ((data[:-1], "end too early"), (b"", "end too early"), (b"1" * 40, "magic number of parameters")):
+        with pytest.raises(ValueError, match=message):
+            runtime.load_param_dict(wrong)

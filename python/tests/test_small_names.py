@@ -408,3 +408,12 @@ def test_devices_by_keywords_and_targets():
     assert device("llvm").kind == "cpu" and device("cl").kind == "opencl" and device(2).kind == "cuda" and device("sdaccel").device_type == 6
     assert device_from_target("llvm") == device("cpu") and device_from_target("cuda", 1) == device("cuda", 1)
     assert device_from_target({"kind": "vulkan"}).kind == "vulkan"
+
+
+def test_names_that_differ():
+    from iropt.ir.supply import UniqueNameSupply
+
+    names = UniqueNameSupply("my")
+    assert [names.fresh_name("f"), names.fresh_name("f"), names.fresh_name("f", add_prefix=False)] == ["my_f", "my_f_1", "f"]
+    assert names.reserve_name("g") == "my_g" and names.contains_name("g") and not names.contains_name("g", add_prefix=False)
+    assert names.fresh_name("g", add_underscore=False) == "my_g1" and names.fresh_name("a.b") == "my_a_b"
