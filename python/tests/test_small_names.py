@@ -417,3 +417,8 @@ def test_names_that_differ():
     assert [names.fresh_name("f"), names.fresh_name("f"), names.fresh_name("f", add_prefix=False)] == ["my_f", "my_f_1", "f"]
     assert names.reserve_name("g") == "my_g" and names.contains_name("g") and not names.contains_name("g", add_prefix=False)
     assert names.fresh_name("g", add_underscore=False) == "my_g1" and names.fresh_name("a.b") == "my_a_b"
+
+
+def test_attributes_are_fields():
+    attrs = iropt.ir.make_node("ir.DictAttrs", x=1, y=[2, 3])
+    assert attrs.x == 1 and list(attrs.y) == [2, 3] and attrs.get("x") == 1 and not hasattr(attrs, "z")

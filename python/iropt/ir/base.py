@@ -238,6 +238,12 @@ class DictAttrs(AttrBase):
         found = self._dict()
         return found[key if key in found else _older_key(key)]
 
+    # Attributes are fields, too.
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self:
+            raise AttributeError(f"'DictAttrs' object has no attribute '{name}'")
+        return self[name]
+
     def __contains__(self, key):
         return key in self.keys_ or _older_key(key) in self.keys_
 
