@@ -448,3 +448,9 @@ def test_arguments_of_one_name_that_are_computed_where_others_need_them():
     executable.build(sch, [a, c, d], "llvm")(runtime.array(data), *results)
     numpy.testing.assert_allclose(results[0].numpy(), (data + 1) * 2, rtol=1e-6)
     numpy.testing.assert_allclose(results[1].numpy(), (data + 1) + 3, rtol=1e-6)
+
+
+def test_results_may_be_lists():
+    data = te.placeholder((4, 8), name="data")
+    both = topi.topk(data, k=3, axis=1, ret_type="both")
+    ir.assert_structural_equal(te.create_prim_func([data, both]), te.create_prim_func([data, *both]))

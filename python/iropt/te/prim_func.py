@@ -49,12 +49,15 @@ def create_prim_func(ops, index_dtype_override=None):
     """The PrimFunc that computes tensors.
 
     Args:
-        ops: the parameters in their order: input and result tensors, and scalar variables.
+        ops: the parameters in their order: input and result tensors, lists of them, and scalar variables.
         index_dtype_override: the dtype of all indices, such as "int64"; that of the shapes if it is not given.
 
     Returns: the function. Its variables are its own: another call on the same tensors gives other ones.
     """
-    args = list(ops) if isinstance(ops, (list, tuple)) else [ops]
+    args = []
+    for item in ops if isinstance(ops, (list, tuple)) else [ops]:
+        # What a function of topi with several results returns is a list.
+        args += item if isinstance(item, (list, tuple)) else [item]
     for arg in args:
         if not isinstance(arg, (Tensor, tir.Var)):
             raise TypeError(f"a parameter of a function of tensors is a tensor or a variable, not {type(arg).__name__}")
