@@ -151,6 +151,10 @@ const PrimExpr* IndexDTypeRewriter::VisitCall(const tir::Call* call) {
   } else if (IsOp(call->op, op::kTirPow)) {
     make.Match(args[0], args[1]);
     dtype = args[0]->dtype;
+  } else if (IsOp(call->op, op::kTirPopcount) && dtype == call->args[0]->dtype) {
+    // A negative number has as many bits as its dtype gives it.
+    const PrimExpr* value = make.Cast(dtype, args[0]);
+    return make.Cast(args[0]->dtype, make.Keep(tir::Call(dtype, call->op, workspace().Copy(std::vector{value}))));
   } else if (args.size() == 1 && dtype == call->args[0]->dtype && !IsOp(call->op, op::kTirClz)) {
     dtype = args[0]->dtype;
   }
