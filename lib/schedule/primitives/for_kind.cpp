@@ -59,6 +59,20 @@ Status CheckBeginsInThreads(State& state, const tir::BlockRealize& realize) {
   return state.Refuse("the reduction of the block {0} does not begin with its first values", {realize.block});
 }
 
+// Threads that reduce have one result, but a data parallel axis would give each of them elements of its own.
+Status CheckReducesOnly(State& state, const tir::BlockRealize& realize, const tir::For& loop) {
+  if (arith::IsInt(loop.extent, 1)) return {};
+  for (size_t i = 0; i < realize.iter_values.size(); ++i) {
+    const tir::IterVar& axis = *realize.block->iter_vars[i];
+    if (axis.iter_type != tir::IterVarType::kDataPar || !tir::UsesVar(realize.iter_values[i], loop.loop_var)) continue;
+    return state.Refuse(fmt::format("cannot apply 'bind': the block {{0}} uses the loop {} for a reduction and for the "
+                                    "data parallel axis {}",
+                                    loop.loop_var->name, axis.var->name),
+                        {realize.block});
+  }
+  return {};
+}
+
 // Each axis that the loop is used for is data parallel, or a reduction across the threads of a block.
 Status CheckAxes(State& state, const Ref* ref, std::string_view what, std::string_view tag) {
   const tir::For& loop = ref->loop();
@@ -73,6 +87,7 @@ Status CheckAxes(State& state, const Ref* ref, std::string_view what, std::strin
       if (type == tir::IterVarType::kDataPar) continue;
       if (type == tir::IterVarType::kCommReduce && thread.rank == ThreadRank::kThread && thread.dim != -1) {
         IROPT_RETURN_IF_ERROR(CheckBeginsInThreads(state, *realize));
+        IROPT_RETURN_IF_ERROR(CheckReducesOnly(state, *realize, loop));
         continue;
       }
       if (what != "bind")

@@ -169,7 +169,7 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
   }
 
   void Lower(const tir::BlockRealize& realize, const std::vector<const tir::For*>& loops) {
-    if (!CheckLoops(*realize.block, loops)) return;
+    if (!CheckReducesOnly(realize, loops) || !CheckLoops(*realize.block, loops)) return;
     std::string problem;
     const auto reduction = FindBlockReduction(*realize.block, analyzer_, workspace(), problem);
     if (!reduction) {
@@ -195,6 +195,21 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
       std::ranges::copy_if(loops, std::back_inserter(threads),
                            [](const tir::For* loop) { return IsThreadLoop(*loop); });
     }
+  }
+
+  // All iterations of the loops reduce to one value: no data parallel axis may depend on them.
+  bool CheckReducesOnly(const tir::BlockRealize& realize, const std::vector<const tir::For*>& loops) {
+    for (size_t i = 0; i < realize.iter_values.size(); ++i) {
+      const tir::IterVar& axis = *realize.block->iter_vars[i];
+      if (axis.iter_type == tir::IterVarType::kCommReduce) continue;
+      for (const tir::For* loop : loops) {
+        if (arith::IsInt(loop->extent, 1) || !tir::UsesVar(realize.iter_values[i], loop->loop_var)) continue;
+        return Error(*realize.block, fmt::format("the reduction over threads in the block '{}' uses the loop '{}' for "
+                                                 "the axis '{}' as well, which is not of the reduction",
+                                                 realize.block->name_hint, loop->loop_var->name, axis.var->name));
+      }
+    }
+    return true;
   }
 
   // The loops must be the innermost ones around the block, which is the last one in them.
