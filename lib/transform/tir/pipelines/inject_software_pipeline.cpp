@@ -15,7 +15,7 @@
 // be opaque, and matched buffers lowered.
 //
 // A loop that may have fewer iterations than stages gets other bounds than in TVM, where some of its iterations run
-// twice.
+// twice. The condition of a block that is the body of the loop holds for each of its statements; TVM loses it.
 //
 // O(nodes), for each level of nested pipelines, apart from the detection of accesses. Every level makes up to three
 // copies: more than 4 million nodes are refused.
@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "iropt/analysis/tir/loop_jumps.h"
+#include "iropt/arith/side_effect.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
@@ -119,10 +120,17 @@ class PipelineInjector : public tir::StmtExprMutator {
       for (const tir::Buffer* buffer : block.alloc_buffers) known_[buffer->data] = buffer;
     };
     const tir::Stmt* body = loop.body;
+    const PrimExpr* condition = nullptr;  // of all statements
     if (const auto* realize = As<tir::BlockRealize>(body)) {
       if (!IsOpaque(*realize, loop)) return false;
       open(*realize->block);
       body = realize->block->body;
+      if (!arith::IsInt(realize->predicate, 1)) condition = realize->predicate;
+    }
+    if (condition && !arith::IsPure(condition)) {
+      Error(loop,
+            "the condition of the block in a software pipeline must not read memory, which its statements change");
+      return false;
     }
     const auto* seq = As<tir::SeqStmt>(body);
     if (!seq || loop.step || loop.for_kind == tir::ForKind::kThreadBinding || HasLoopJumps(loop.body)) {
@@ -147,6 +155,7 @@ class PipelineInjector : public tir::StmtExprMutator {
     for (const tir::Stmt* stmt : stmts) {
       const auto* realize = As<tir::BlockRealize>(stmt);
       if (realize && !IsOpaque(*realize, loop)) return false;
+      if (condition) stmt = workspace().New<tir::IfThenElse>(condition, stmt, nullptr);
       blocks.push_back(
           {.block = MakeOpaqueBlock(stmt, known_, workspace()), .stage = 0, .order = 0, .is_async = false});
     }
