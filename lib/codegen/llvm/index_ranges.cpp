@@ -96,7 +96,8 @@ IntRange IndexRanges::Within(const PrimExpr* expr, int& budget) const {
     if (fact.expr == expr || (fact.expr->kind == expr->kind && StructuralEqual(fact.expr, expr)))
       range = range.Intersect(fact.range);
   }
-  return range;
+  // Code whose facts contradict each other never runs. A divisor must not get the range from 1 to 0.
+  return range.min <= range.max ? range : IntRange::Of(expr->dtype);
 }
 
 IntRange IndexRanges::OfNode(const PrimExpr* expr, int& budget) const {
