@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -45,8 +46,8 @@ double SpecialReal(RandomSource& random, DataType dtype) {
 // Greater numbers of programs stand for infinity.
 constexpr double kMostNear = 1e30;
 
-// One of the numbers, one that is a little greater or smaller, or a multiple of half of it, which is a tie where it is
-// a unit. Large ones are rare: others would be rounded away next to them.
+// One of the numbers, one that is a little greater or smaller, one between two of them, or a multiple of half of it,
+// which is a tie where it is a unit. Large ones are rare: others would be rounded away next to them.
 std::optional<double> NearReal(RandomSource& random, std::span<const double> numbers) {
   constexpr double kMany = 2048;
   if (numbers.empty()) return std::nullopt;
@@ -54,7 +55,7 @@ std::optional<double> NearReal(RandomSource& random, std::span<const double> num
   const double size = std::fabs(number);
   if (!(size <= kMostNear) || (size > kMany && random.Next() % 8 != 0)) return std::nullopt;
   switch (random.Next() % 8) {
-    case 0:
+    case 0: return (number + numbers[random.Next() % numbers.size()]) / 2;
     case 1: return number + (number == 0 ? 0.01 : 0.01 * size);
     case 2:
     case 3: return number - (number == 0 ? 0.01 : 0.01 * size);
@@ -169,9 +170,11 @@ int64_t RandomInteger(RandomSource& random, DataType dtype, const RandomOptions&
   if (!options.near_integers.empty() && (random.Next() % 4 != 0) != options.has_ends) {
     const int64_t number = options.near_integers[random.Next() % options.near_integers.size()];
     if (options.has_ends) return std::clamp(number, options.integers.min, options.integers.max);
-    switch (random.Next() % 4) {
+    switch (random.Next() % 8) {
       case 0: return WrapAdd(number, int64_t{1});
       case 1: return WrapSub(number, int64_t{1});
+      case 2: return WrapSub(int64_t{0}, number);
+      case 3: return std::midpoint(number, options.near_integers[random.Next() % options.near_integers.size()]);
       default: return number;
     }
   }

@@ -188,7 +188,8 @@ void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& 
     const TrialPlan& plan = kExtraPlans[i];
     if (!Selects(plan.values)) continue;
     if (!run.runner.HasTimeFor(2 * max_work)) return;
-    const bool is_of_sizes = plan.sizes == kEmptySizes || plan.has_indices;  // ordinary inputs but for them
+    // Ordinary inputs but for their sizes.
+    const bool is_of_sizes = plan.sizes == kEmptySizes || plan.sizes == kPowersOfTwo || plan.has_indices;
     const bool has_sizes = HasSizes() && !plan.has_sentinel;
     if (is_of_sizes && !has_sizes && !(plan.has_indices && maker_->has_integers())) continue;
     Attempts attempts{std::span(kIntegers).first(maker_->has_integers() ? 2 : 1), {plan.sizes}};

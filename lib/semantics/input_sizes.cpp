@@ -127,6 +127,7 @@ InputSizes MakeSizes(size_t assignment, const std::vector<const tir::Var*>& vars
       case kOddSizes: return m == 1 ? 7 + 6 * i : m * (3 + i);
       case kEmptySizes: return i % 2 == 0 ? 0 : 3 * m;
       case kLargeSizes: return m == 1 ? 300 + 7 * i : m * (300 / m + 1 + i);
+      case kPowersOfTwo: return m == 1 ? 16 + 16 * (i % 2) : 4 * m * (1 + i % 2);
       case kMoreOddSizes: return m == 1 ? 19 - 2 * i % 16 : m * (5 + i);
       default:
         if (near.empty()) return 11 + i;

@@ -36,14 +36,15 @@ struct InputSizes {
 
 // The number of assignments that MakeSizes knows without constants.
 inline constexpr size_t kNumSizeAssignments = 12;
-// Those after them are rare sizes: all 1, two that no tile divides, some 0, some that 8 bits cannot count, then sizes
-// near to the constants of the program.
+// Those after them are rare sizes: all 1, two that no tile divides, some 0, some that 8 bits cannot count, powers of
+// two, one of which is twice another, then sizes near to the constants of the program.
 inline constexpr size_t kSizesOfOne = kNumSizeAssignments;
 inline constexpr size_t kOddSizes = kNumSizeAssignments + 1;
 inline constexpr size_t kMoreOddSizes = kNumSizeAssignments + 2;
 inline constexpr size_t kEmptySizes = kNumSizeAssignments + 3;
 inline constexpr size_t kLargeSizes = kNumSizeAssignments + 4;
-inline constexpr size_t kSizesNearConstants = kNumSizeAssignments + 5;
+inline constexpr size_t kPowersOfTwo = kNumSizeAssignments + 5;
+inline constexpr size_t kSizesNearConstants = kNumSizeAssignments + 6;
 
 // Greater numbers are not tried as sizes, nor as those of tables that integers are indices of.
 inline constexpr int64_t kMostSize = 8'000;

@@ -72,6 +72,7 @@ inline constexpr TrialPlan kExtraPlans[] = {
     {.values = InputValues::kOrdinary, .form = InputForm::kTies, .sizes = 0},
     {.values = InputValues::kSpecial, .form = InputForm::kDenormal, .sizes = 1},
     {.values = InputValues::kSpecial, .form = InputForm::kDenormal, .sizes = 0, .alternates = true},
+    {.values = InputValues::kOrdinary, .sizes = kPowersOfTwo},
 };
 
 }  // namespace iropt
