@@ -35,8 +35,12 @@ def single(number, value):
     return varint(number << 3 | 5) + struct.pack("<f", value)
 
 
+def type_name(array):
+    return "str" if array.dtype.kind in "UO" else array.dtype.name
+
+
 def tensor(array, name=""):
-    kind = TYPES["str" if array.dtype.kind in "UO" else array.dtype.name]
+    kind = TYPES[type_name(array)]
     data = fields(6, array.flatten().tolist()) if kind == 8 else field(9, array.tobytes())
     return fields(1, array.shape) + field(2, kind) + data + field(8, name)
 

@@ -24,8 +24,8 @@ import onnx_file
 import onnx_row_cases
 
 ROW = re.compile(r'^\s*\{"(\w+)", (\d+), \w+, \w+, [\w:<>]+,', re.MULTILINE)
-KERNEL = re.compile(r'\{"([\w.]+)",\s*(?:Run|Define)\w+[,}]')
-DEFINITION = re.compile(r'\{"([\w.]+)",\s*Define\w+,\s*"([^"]+)"\}')
+KERNEL = re.compile(r'\{"([\w.]+)",\s*"\d*",\s*(?:Run|Define)\w+[,}]')
+DEFINITION = re.compile(r'\{"([\w.]+)",\s*"\d*",\s*Define\w+,\s*"([^"]+)"\}')
 
 
 def read(folder, pattern):
@@ -123,12 +123,13 @@ def missing(folder, cases):
 
 def encode(case):
     names = [f"x{i}" if array is not None else "" for i, array in enumerate(case.inputs)]
-    constants = [(names[i], array) for i, array in enumerate(case.inputs) if i in case.constants]
-    inputs = [onnx_file.value(names[i], array.dtype.name, array.shape) for i, array in enumerate(case.inputs)
+    constants = [(names[i], array) for i, array in enumerate(case.inputs)
+                 if array is not None and i in case.constants]
+    inputs = [onnx_file.value(names[i], onnx_file.type_name(array), array.shape) for i, array in enumerate(case.inputs)
               if array is not None and i not in case.constants]
-    inputs += [onnx_file.value(name, array.dtype.name, array.shape) for name, array in case.captured.items()]
+    inputs += [onnx_file.value(name, onnx_file.type_name(array), array.shape) for name, array in case.captured.items()]
     outputs = [f"y{i}" if array is not None else "" for i, array in enumerate(case.expected)]
-    results = [onnx_file.value(name, array.dtype.name, None) for name, array in zip(outputs, case.expected) if name]
+    results = [onnx_file.value(name, onnx_file.type_name(array), None) for name, array in zip(outputs, case.expected) if name]
     node = onnx_file.node(case.op, names, outputs, case.domain, **case.attributes)
     graph = onnx_file.graph(case.nodes or [node], inputs, results, constants)
     return onnx_file.model(graph, case.opset, [case.domain] if case.domain else [])

@@ -195,7 +195,7 @@ bool MayBeShared(const Expr* value) {
   const auto* op = call ? As<Op>(call->op) : nullptr;
   if (op == nullptr) return false;
   const bool is_square = op->id == op::kMultiply && call->args[0] == call->args[1];
-  return is_square || IsOneOf(*op, op::kLess, op::kGreater, op::kAbs, op::kPermuteDims);
+  return is_square || IsOneOf(*op, op::kLess, op::kGreater, op::kAbs, op::kMod, op::kPermuteDims);
 }
 
 }  // namespace

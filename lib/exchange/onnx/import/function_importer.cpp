@@ -369,9 +369,11 @@ bool FunctionImporter::CheckInputs(const NodeProto& node, const OpRow*& row, Sco
   if (!all_tensors && !TakesAnything(node)) row = nullptr;
   if (row == nullptr) return true;
   const auto count = static_cast<int>(node.inputs.size());
-  for (int i = 0; i < row->least; ++i) {
+  // Of any number of inputs, none is optional.
+  const int needed = row->least > 0 && row->most == kAny ? std::max(row->least, count) : row->least;
+  for (int i = 0; i < needed; ++i) {
     if (i < count && !node.inputs[static_cast<size_t>(i)].empty()) continue;
-    Report(fmt::format("input {} is missing: the operator needs {}", i, row->least));
+    Report(fmt::format("input {} is missing: the operator needs {}", i, needed));
     return false;
   }
   if (count <= row->most) return true;

@@ -39,7 +39,11 @@ OpImport::OpImport(FunctionImporter& importer, const NodeProto& node, int64_t ve
 
 // ---- Inputs
 
-const Expr* OpImport::In(size_t i) { return importer_.Operand(*scope_.Find(node_.inputs[i])); }
+const Expr* OpImport::In(size_t i) {
+  if (Has(i)) return importer_.Operand(*scope_.Find(node_.inputs[i]));
+  if (!failed_) Error(fmt::format("input {} is missing", i));
+  return Tuple({});
+}
 
 std::vector<const Expr*> OpImport::AllIn() {
   std::vector<const Expr*> inputs;

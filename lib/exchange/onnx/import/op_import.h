@@ -45,7 +45,8 @@ class OpImport : public NodeAttributes<OpImport>, public OperandMaker {
   bool HasOutput(size_t i) const { return i < node_.outputs.size() && !node_.outputs[i].empty(); }
   // Returns whether the optional input is there.
   bool Has(size_t i) const { return i < node_.inputs.size() && !node_.inputs[i].empty(); }
-  // The operand, which must be there: the importer has checked the least number of inputs of the row.
+  // The operand. Reports an error if it is missing, and then gives an empty tuple. The importer has checked those that
+  // the row says.
   const Expr* In(size_t i);
   // All inputs.
   std::vector<const Expr*> AllIn();

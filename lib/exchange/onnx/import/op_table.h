@@ -12,7 +12,8 @@ namespace iropt::onnx {
 struct OpRow {
   std::string_view name;
   int since;  // the first version of the operator set that the row is for; it holds up to the next row of the name
-  // The number of inputs: fewer or more are errors. The first `least` are not optional.
+  // The number of inputs: fewer or more are errors. The first `least` are not optional, nor are those of an operator
+  // with one and more.
   int least;
   int most;
   // See OpImport.

@@ -36,7 +36,7 @@ Result<VisibleKeys> VisibleKeysIn(const OnnxCall& call, const Heads& query, int6
                    .is_causal = call.Int("is_causal") != 0,
                    .left = call.Int("left_window_size", -1),
                    .right = call.Int("right_window_size", -1)};
-  if (call.In(6) == nullptr) return keys;
+  if (!call.Has(6)) return keys;
   IROPT_ASSIGN_OR_RETURN(keys.lengths, call.NumbersIn(6));
   if (static_cast<int64_t>(keys.lengths.size()) != query.batch)
     return call.Fail("there is not a length for each batch");
@@ -60,11 +60,11 @@ Result<HostValue> RunAttention(OnnxCall& call) {
     return visible.Sees(b, s, t) ? mask.At(b, h, s, t) : kMasked;
   };
   IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, query, key, value, rule));
-  const DataType dtype = call.In(0)->dtype();
-  const bool is_flat = call.In(0)->shape().size() == 3;
+  const DataType dtype = call.Dtype(0);
+  const bool is_flat = call.Shape(0).size() == 3;
   return ResultOf(
-      call, {is_flat ? JoinedTensor(dtype, result.y) : TensorOf(dtype, result.y), TensorOf(call.In(1)->dtype(), key),
-             TensorOf(call.In(2)->dtype(), value), TensorOf(dtype, result.scores)});
+      call, {is_flat ? JoinedTensor(dtype, result.y) : TensorOf(dtype, result.y), TensorOf(call.Dtype(1), key),
+             TensorOf(call.Dtype(2), value), TensorOf(dtype, result.scores)});
 }
 
 // ---- Attention whose scores and probabilities graphs change
@@ -89,7 +89,7 @@ Result<HostValue> RunFlexAttention(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Heads query, HeadsIn(call, 0, 0));
   IROPT_ASSIGN_OR_RETURN(const Heads key, HeadsIn(call, 1, 0));
   IROPT_ASSIGN_OR_RETURN(const Heads value, HeadsIn(call, 2, 0));
-  const DataType dtype = call.In(0)->dtype();
+  const DataType dtype = call.Dtype(0);
   const auto given = DataTypeOf(static_cast<ElementType>(call.Int("softmax_precision")));
   const DataType precision = given.value_or(dtype == DataType::Float(64) ? dtype : DataType::Float(32));
   const AttentionRule products{.scale = call.FindAttr("scale") ? call.Float("scale") : DefaultScale(call, query.size),
@@ -107,7 +107,7 @@ Result<HostValue> RunFlexAttention(OnnxCall& call) {
 
 Result<HostValue> RotateInput(OnnxCall& call, size_t cosines, size_t positions_input, bool is_offset) {
   IROPT_ASSIGN_OR_RETURN(const Rotation rotation, RotationIn(call, cosines, cosines + 1));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   const bool all = call.Int("rotary_embedding_dim") == 0;
   const int64_t given = call.Int("num_heads");
   const int64_t heads = given > 0                                       ? given
@@ -115,7 +115,7 @@ Result<HostValue> RotateInput(OnnxCall& call, size_t cosines, size_t positions_i
                                                                         : 1;
   IROPT_ASSIGN_OR_RETURN(Heads x, HeadsIn(call, 0, heads));
   std::vector<double> positions;
-  if (call.In(positions_input) != nullptr) {
+  if (call.Has(positions_input)) {
     IROPT_ASSIGN_OR_RETURN(positions, call.NumbersIn(positions_input));
   }
   const bool adds = is_offset && positions.size() == 1;
@@ -127,7 +127,7 @@ Result<HostValue> RotateInput(OnnxCall& call, size_t cosines, size_t positions_i
     return positions.empty() ? place : static_cast<int64_t>(positions[static_cast<size_t>(place)]);
   };
   IROPT_RETURN_IF_ERROR(RotateAll(call, rotation, x, call.Int("interleaved") != 0, row_of));
-  const DataType dtype = call.In(0)->dtype();
+  const DataType dtype = call.Dtype(0);
   return shape.size() == 3 ? JoinedTensor(dtype, x) : TensorOf(dtype, x);
 }
 
@@ -138,10 +138,10 @@ Result<HostValue> RunContribRotaryEmbedding(OnnxCall& call) {
 }
 
 constexpr KernelRow kAttentionKernels[] = {
-    {"Attention", RunAttention},
-    {"RotaryEmbedding", RunRotaryEmbedding},
-    {"ai.onnx.preview.FlexAttention", RunFlexAttention},
-    {"com.microsoft.RotaryEmbedding", RunContribRotaryEmbedding},
+    {"Attention", "012", RunAttention},
+    {"RotaryEmbedding", "012", RunRotaryEmbedding},
+    {"ai.onnx.preview.FlexAttention", "012", RunFlexAttention},
+    {"com.microsoft.RotaryEmbedding", "0123", RunContribRotaryEmbedding},
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ NarrowRounding RoundingOf(const OnnxCall& call) {
 Result<HostValue> CastToType(OnnxCall& call, std::optional<DataType> dtype) {
   if (!dtype) return call.Fail("no number has this type");
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
-  return HostValue(FromNumbers(*dtype, call.In(0)->shape(), x, RoundingOf(call)));
+  return HostValue(FromNumbers(*dtype, call.Shape(0), x, RoundingOf(call)));
 }
 
 Result<HostValue> RunCast(OnnxCall& call) {
@@ -46,9 +46,9 @@ Result<HostValue> RunBitCast(OnnxCall& call) {
 }
 
 constexpr KernelRow kCastKernels[] = {
-    {"BitCast", RunBitCast},
-    {"Cast", RunCast},
-    {"CastLike", RunCastLike},
+    {"BitCast", "0", RunBitCast},
+    {"Cast", "0", RunCast},
+    {"CastLike", "01", RunCastLike},
 };
 
 }  // namespace

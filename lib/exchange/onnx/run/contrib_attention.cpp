@@ -21,9 +21,9 @@ namespace {
 Result<std::function<bool(int64_t b, int64_t s, int64_t t)>> KeyMaskIn(const OnnxCall& call, size_t input,
                                                                        const Heads& query, int64_t keys) {
   using Mask = std::function<bool(int64_t, int64_t, int64_t)>;
-  if (call.In(input) == nullptr) return Mask([](int64_t, int64_t, int64_t) { return false; });
+  if (!call.Has(input)) return Mask([](int64_t, int64_t, int64_t) { return false; });
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> numbers, call.NumbersIn(input));
-  const std::span<const int64_t> shape = call.In(input)->shape();
+  const std::span<const int64_t> shape = call.Shape(input);
   const int64_t batch = query.batch;
   const auto at = [numbers](int64_t i) { return numbers[static_cast<size_t>(i)]; };
   if (shape.size() == 1 && (shape[0] == batch || shape[0] == 2 * batch)) {
@@ -75,11 +75,11 @@ struct PackedProduct {
 Result<PackedProduct> PackedProductOf(const OnnxCall& call, const std::vector<double>& data,
                                       const std::vector<double>& weights) {
   std::vector<double> bias;
-  if (call.In(2) != nullptr) {
+  if (call.Has(2)) {
     IROPT_ASSIGN_OR_RETURN(bias, call.NumbersIn(2));
   }
-  const std::span<const int64_t> shape = call.In(0)->shape();
-  const std::span<const int64_t> weight = call.In(1)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
+  const std::span<const int64_t> weight = call.Shape(1);
   const int64_t heads = call.Int("num_heads");
   if (shape.size() != 3 || weight.size() != 2 || heads < 1 || weight[0] != shape[2])
     return call.Fail("this form of the operator cannot be run");
@@ -106,17 +106,17 @@ Result<PackedProduct> PackedProductOf(const OnnxCall& call, const std::vector<do
 // The number of steps before the first one: all of a cache [2, batch, heads, steps, size], or those of it that an input
 // counts, where the cache has room for more.
 int64_t StepsBefore(const OnnxCall& call, size_t input, size_t count) {
-  const NDArray* cache = call.In(input);
-  const int64_t all = cache != nullptr && cache->shape().size() == 5 ? cache->shape()[3] : 0;
+  const std::span<const int64_t> cache = call.Shape(input);
+  const int64_t all = cache.size() == 5 ? cache[3] : 0;
   if (call.Int("past_present_share_buffer") == 0) return all;
   return std::clamp<int64_t>(call.IntIn(count, all), 0, all);
 }
 
 // Puts the first steps of a cache in front of keys and values.
 Status PrependPast(const OnnxCall& call, size_t input, int64_t steps, Heads& key, Heads& value) {
-  if (call.In(input) == nullptr) return {};
+  if (!call.Has(input)) return {};
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> past, call.NumbersIn(input));
-  const std::span<const int64_t> cache = call.In(input)->shape();
+  const std::span<const int64_t> cache = call.Shape(input);
   if (cache.size() != 5 || cache[0] != 2 || cache[1] != key.batch || cache[2] != key.heads || cache[4] != key.size ||
       key.size != value.size)
     return call.Fail("the cache does not fit the keys");
@@ -160,8 +160,8 @@ Status RotateByPosition(const OnnxCall& call, int64_t begin, Heads& query, Heads
 // stays.
 Result<HostValue> PresentOf(const OnnxCall& call, size_t past, const Heads& key, const Heads& value, DataType dtype) {
   if (key.size != value.size) return call.Fail("keys and values differ in size");
-  const bool is_shared = call.Int("past_present_share_buffer") != 0 && call.In(past) != nullptr;
-  const int64_t length = is_shared ? call.In(past)->shape()[3] : key.steps;
+  const bool is_shared = call.Int("past_present_share_buffer") != 0 && call.Has(past);
+  const int64_t length = is_shared ? call.Shape(past)[3] : key.steps;
   if (length < key.steps) return call.Fail("the cache is too short");
   const int64_t shape[] = {2, key.batch, key.heads, length, key.size};
   std::vector<double> numbers;
@@ -214,7 +214,7 @@ Result<HostValue> RunContribAttention(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> data, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> weights, call.NumbersIn(1));
   IROPT_ASSIGN_OR_RETURN(const PackedProduct product, PackedProductOf(call, data, weights));
-  return AttendPacked(call, product, {.mask = 3, .past = 4, .bias = 5, .steps = 6}, call.In(0)->dtype());
+  return AttendPacked(call, product, {.mask = 3, .past = 4, .bias = 5, .steps = 6}, call.Dtype(0));
 }
 
 // data, weights, bias, the scales of data and weights, mask, their zero points, past keys and values
@@ -222,7 +222,7 @@ Result<HostValue> RunQAttention(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> data, Centered(call, 0, 6, true));
   IROPT_ASSIGN_OR_RETURN(std::vector<double> weights, Centered(call, 1, 7, false));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> scales, call.NumbersIn(4));
-  const std::span<const int64_t> shape = call.In(1)->shape();
+  const std::span<const int64_t> shape = call.Shape(1);
   const auto columns = static_cast<size_t>(shape.empty() ? 1 : shape.back());
   if (scales.size() != 1 && scales.size() != columns) return call.Fail("the scale does not fit the weights");
   IROPT_ASSIGN_OR_RETURN(const double scale, OneNumber(call, 3, 1));
@@ -230,7 +230,7 @@ Result<HostValue> RunQAttention(OnnxCall& call) {
   for (size_t i = 0; i < weights.size(); ++i) weights[i] *= scales[scales.size() == 1 ? 0 : i % columns];
   IROPT_ASSIGN_OR_RETURN(const PackedProduct product, PackedProductOf(call, data, weights));
   constexpr size_t kNone = 9;
-  return AttendPacked(call, product, {.mask = 5, .past = 8, .bias = kNone, .steps = kNone}, call.In(3)->dtype());
+  return AttendPacked(call, product, {.mask = 5, .past = 8, .bias = kNone, .steps = kNone}, call.Dtype(3));
 }
 
 // Adds the part of a bias that begins at `first`, a number for each of all heads' columns.
@@ -249,7 +249,7 @@ struct QueryKeyValue {
 // Part `part` of a tensor [batch, steps, heads, parts, size].
 Result<Heads> PartIn(const OnnxCall& call, size_t input, int64_t part, int64_t parts) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(input));
-  const std::span<const int64_t> shape = call.In(input)->shape();
+  const std::span<const int64_t> shape = call.Shape(input);
   if (shape.size() != 5 || shape[3] != parts)
     return call.Fail(fmt::format("input {} does not hold {} parts", input, parts));
   Heads result(shape[0], shape[2], shape[1], shape[4]);
@@ -263,14 +263,14 @@ Result<Heads> PartIn(const OnnxCall& call, size_t input, int64_t part, int64_t p
 Result<QueryKeyValue> MultiHeadInputs(const OnnxCall& call) {
   const int64_t heads = call.Int("num_heads");
   QueryKeyValue inputs;
-  if (call.In(1) == nullptr) {
+  if (!call.Has(1)) {
     IROPT_ASSIGN_OR_RETURN(inputs.query, PartIn(call, 0, 0, 3));
     IROPT_ASSIGN_OR_RETURN(inputs.key, PartIn(call, 0, 1, 3));
     IROPT_ASSIGN_OR_RETURN(inputs.value, PartIn(call, 0, 2, 3));
     return inputs;
   }
   IROPT_ASSIGN_OR_RETURN(inputs.query, HeadsIn(call, 0, heads));
-  if (call.In(2) == nullptr) {
+  if (!call.Has(2)) {
     IROPT_ASSIGN_OR_RETURN(inputs.key, PartIn(call, 1, 0, 2));
     IROPT_ASSIGN_OR_RETURN(inputs.value, PartIn(call, 1, 1, 2));
     return inputs;
@@ -290,14 +290,14 @@ Heads WithoutMasked(Heads scores, double masked) {
 Result<HostValue> RunMultiHeadAttention(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(QueryKeyValue inputs, MultiHeadInputs(call));
   auto& [query, key, value] = inputs;
-  if (call.In(3) != nullptr) {
+  if (call.Has(3)) {
     IROPT_ASSIGN_OR_RETURN(const std::vector<double> bias, call.NumbersIn(3));
     const int64_t widths[] = {query.heads * query.size, key.heads * key.size, value.heads * value.size};
     if (static_cast<int64_t>(bias.size()) != widths[0] + widths[1] + widths[2])
       return call.Fail("the bias does not fit query, key and value");
     AddHeadBias(query, bias, 0);
     // Keys and values that come from a cache have theirs already.
-    const auto is_cached = [&](size_t input) { return call.In(input) && call.In(input)->shape().size() == 4; };
+    const auto is_cached = [&](size_t input) { return call.Shape(input).size() == 4; };
     if (!is_cached(1)) AddHeadBias(key, bias, widths[0]);
     if (!is_cached(2)) AddHeadBias(value, bias, widths[0] + widths[1]);
   }
@@ -306,7 +306,7 @@ Result<HostValue> RunMultiHeadAttention(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(AttentionRule rule, ContribRule(call, query, key, 4, 5));
   rule.kept_stage = 2;
   IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, query, key, value, rule));
-  const DataType dtype = call.In(0)->dtype();
+  const DataType dtype = call.Dtype(0);
   return ResultOf(call, {JoinedTensor(dtype, result.y), TensorOf(dtype, key), TensorOf(dtype, value),
                          TensorOf(dtype, WithoutMasked(result.scores, std::numeric_limits<float>::lowest()))});
 }
@@ -317,7 +317,7 @@ Result<Heads> Written(const OnnxCall& call, size_t past, const Heads& now, const
   const int64_t shape[] = {now.batch, now.heads, length, now.size};
   IROPT_RETURN_IF_ERROR(call.CheckShape(shape));
   Heads cache(now.batch, now.heads, length, now.size);
-  if (call.In(past) != nullptr) {
+  if (call.Has(past)) {
     IROPT_ASSIGN_OR_RETURN(const Heads before, HeadsIn(call, past, now.heads));
     if (before.batch != now.batch || before.heads != now.heads || before.size != now.size || before.steps > length)
       return call.Fail("the cache does not fit the keys");
@@ -339,14 +339,14 @@ Result<QueryKeyValue> GroupedInputs(const OnnxCall& call) {
   const int64_t heads = call.Int("num_heads");
   const int64_t kv_heads = call.Int("kv_num_heads");
   QueryKeyValue parts;
-  if (call.In(1) != nullptr) {
+  if (call.Has(1)) {
     IROPT_ASSIGN_OR_RETURN(parts.query, HeadsIn(call, 0, heads));
     IROPT_ASSIGN_OR_RETURN(parts.key, HeadsIn(call, 1, kv_heads));
     IROPT_ASSIGN_OR_RETURN(parts.value, HeadsIn(call, 2, kv_heads));
     return parts;
   }
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   const int64_t all = heads + 2 * kv_heads;
   if (shape.size() != 3 || heads < 1 || kv_heads < 1 || shape[2] % all != 0)
     return call.Fail("the query cannot be split into heads");
@@ -360,7 +360,7 @@ Result<QueryKeyValue> GroupedInputs(const OnnxCall& call) {
 // The scores of keys that are not there: one for each head, or 0.
 Result<std::vector<double>> SinksIn(const OnnxCall& call, size_t input, int64_t heads) {
   std::vector<double> sinks;
-  if (call.In(input) != nullptr) {
+  if (call.Has(input)) {
     IROPT_ASSIGN_OR_RETURN(sinks, call.NumbersIn(input));
     if (static_cast<int64_t>(sinks.size()) != heads) return call.Fail("there is not a sink for each head");
   } else if (call.Int("smooth_softmax") > 0) {
@@ -375,7 +375,7 @@ Status RotateGrouped(const OnnxCall& call, const std::vector<int64_t>& begins, Q
   IROPT_ASSIGN_OR_RETURN(const Rotation rotation, RotationIn(call, 7, 8));
   std::vector<int64_t> positions;
   const int64_t steps = parts.query.steps;
-  if (call.In(9) != nullptr) {
+  if (call.Has(9)) {
     IROPT_ASSIGN_OR_RETURN(positions, call.IntsIn(9));
     if (static_cast<int64_t>(positions.size()) != parts.query.batch * steps)
       return call.Fail("there is not a position for each step");
@@ -401,8 +401,8 @@ Result<HostValue> RunGroupQueryAttention(OnnxCall& call) {
   std::vector<int64_t> begins;
   for (const double last : lasts) begins.push_back(steps == total ? 0 : static_cast<int64_t>(last) + 1 - steps);
   IROPT_RETURN_IF_ERROR(RotateGrouped(call, begins, parts));
-  const NDArray* past = call.In(3);
-  const int64_t room = past != nullptr && past->shape().size() == 4 ? past->shape()[2] : 0;
+  const std::span<const int64_t> past = call.Shape(3);
+  const int64_t room = past.size() == 4 ? past[2] : 0;
   const int64_t length = std::max(room, total);
   IROPT_ASSIGN_OR_RETURN(const Heads key, Written(call, 3, parts.key, begins, length));
   IROPT_ASSIGN_OR_RETURN(const Heads value, Written(call, 4, parts.value, begins, length));
@@ -417,16 +417,16 @@ Result<HostValue> RunGroupQueryAttention(OnnxCall& call) {
     return t > at || (window >= 0 && t <= at - window) ? kMasked : bias.At(b, h, s, t);
   };
   IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, parts.query, key, value, rule));
-  const DataType dtype = call.In(0)->dtype();
+  const DataType dtype = call.Dtype(0);
   return ResultOf(call, {JoinedTensor(dtype, result.y), TensorOf(dtype, key), TensorOf(dtype, value),
                          TensorOf(dtype, WithoutMasked(result.scores, 0))});
 }
 
 constexpr KernelRow kContribAttentionKernels[] = {
-    {"com.microsoft.Attention", RunContribAttention},
-    {"com.microsoft.GroupQueryAttention", RunGroupQueryAttention},
-    {"com.microsoft.MultiHeadAttention", RunMultiHeadAttention},
-    {"com.microsoft.QAttention", RunQAttention},
+    {"com.microsoft.Attention", "01", RunContribAttention},
+    {"com.microsoft.GroupQueryAttention", "056", RunGroupQueryAttention},
+    {"com.microsoft.MultiHeadAttention", "0", RunMultiHeadAttention},
+    {"com.microsoft.QAttention", "01234", RunQAttention},
 };
 
 }  // namespace

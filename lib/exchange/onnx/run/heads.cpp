@@ -32,7 +32,7 @@ std::vector<double> JoinHeads(const Heads& x) {
 
 Result<Heads> HeadsIn(const OnnxCall& call, size_t input, int64_t heads) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(input));
-  const std::span<const int64_t> shape = call.In(input)->shape();
+  const std::span<const int64_t> shape = call.Shape(input);
   if (shape.size() == 4) {
     Heads result(shape[0], shape[1], shape[2], shape[3]);
     result.numbers = std::move(x);
@@ -44,7 +44,7 @@ Result<Heads> HeadsIn(const OnnxCall& call, size_t input, int64_t heads) {
 }
 
 Result<Heads> Appended(const OnnxCall& call, size_t past, const Heads& now) {
-  if (call.In(past) == nullptr) return now;
+  if (!call.Has(past)) return now;
   IROPT_ASSIGN_OR_RETURN(const Heads before, HeadsIn(call, past, now.heads));
   if (before.batch != now.batch || before.heads != now.heads || before.size != now.size)
     return call.Fail("the cache does not fit the keys");
@@ -130,10 +130,10 @@ double DefaultScale(const OnnxCall& call, int64_t size) {
 
 Result<ScoreBias> BiasIn(const OnnxCall& call, size_t input, const Heads& query) {
   ScoreBias bias;
-  if (call.In(input) == nullptr) return bias;
+  if (!call.Has(input)) return bias;
   IROPT_ASSIGN_OR_RETURN(bias.numbers, call.NumbersIn(input));
-  bias.keeps = call.In(input)->dtype().is_bool();
-  bias.shape.assign(call.In(input)->shape().begin(), call.In(input)->shape().end());
+  bias.keeps = call.Dtype(input).is_bool();
+  bias.shape.assign(call.Shape(input).begin(), call.Shape(input).end());
   if (bias.shape.empty() || bias.shape.size() > 4) return call.Fail("the mask has an unknown form");
   bias.shape.insert(bias.shape.begin(), 4 - bias.shape.size(), 1);
   const int64_t sizes[] = {query.batch, query.heads, query.steps};
@@ -147,7 +147,7 @@ Result<Rotation> RotationIn(const OnnxCall& call, size_t cosines, size_t sines) 
   Rotation rotation;
   IROPT_ASSIGN_OR_RETURN(rotation.cosines, call.NumbersIn(cosines));
   IROPT_ASSIGN_OR_RETURN(rotation.sines, call.NumbersIn(sines));
-  const std::span<const int64_t> shape = call.In(cosines)->shape();
+  const std::span<const int64_t> shape = call.Shape(cosines);
   if (shape.size() < 2 || rotation.cosines.size() != rotation.sines.size())
     return call.Fail("the caches of cosines and sines do not fit each other");
   rotation.half = shape.back();

@@ -13,7 +13,8 @@ namespace iropt::onnx {
 using OnnxKernel = Result<HostValue> (*)(OnnxCall& call);
 
 struct KernelRow {
-  std::string_view name;  // with the domain before it, if it is not that of ONNX
+  std::string_view name;    // with the domain before it, if it is not that of ONNX
+  std::string_view inputs;  // a digit for each that must be a tensor, which is checked before the kernel runs
   OnnxKernel kernel;
 };
 

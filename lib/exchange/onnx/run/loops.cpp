@@ -106,7 +106,7 @@ Result<HostValue> RunLoop(OnnxCall& call) {
   const OnnxBody* body = call.Body("body");
   if (body == nullptr) return call.Fail("there is no body");
   const double trips = call.NumberIn(0, std::numeric_limits<double>::infinity());
-  bool condition = call.In(1) == nullptr || IsTrue(call.Input(1));
+  bool condition = !call.Has(1) || IsTrue(call.Input(1));
   std::vector<HostValue> carried;
   for (size_t i = 2; i < call.num_inputs(); ++i) carried.push_back(call.Input(i));
   if (call.num_outputs() < carried.size()) return call.Fail("has fewer outputs than values that are carried on");
@@ -202,7 +202,7 @@ Result<HostValue> RunScan(OnnxCall& call) {
     return ResultOf(call, std::move(results));
   }
   // Version 8 scans each sequence of a batch.
-  if (call.In(0) != nullptr) return call.Fail("sequences of several lengths cannot be run");
+  if (call.Has(0)) return call.Fail("sequences of several lengths cannot be run");
   const NDArray* first = inputs.empty() ? nullptr : inputs[0].tensor();
   if (first == nullptr || first->shape().empty()) return call.Fail("there is no batch");
   std::vector<std::vector<HostValue>> lists(call.num_outputs());
@@ -225,8 +225,8 @@ Result<HostValue> RunScan(OnnxCall& call) {
 }
 
 constexpr KernelRow kLoopKernels[] = {
-    {"Loop", RunLoop},
-    {"Scan", RunScan},
+    {"Loop", "", RunLoop},
+    {"Scan", "", RunScan},
 };
 
 }  // namespace

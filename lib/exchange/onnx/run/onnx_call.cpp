@@ -116,9 +116,19 @@ Status OnnxCall::ReadValue(std::string_view name, const HostValue& value) {
   return {};
 }
 
+std::span<const int64_t> OnnxCall::Shape(size_t i) const {
+  const NDArray* array = Find(i);
+  return array ? array->shape() : std::span<const int64_t>();
+}
+
+DataType OnnxCall::Dtype(size_t i, DataType fallback) const {
+  const NDArray* array = Find(i);
+  return array ? array->dtype() : fallback;
+}
+
 Result<Tensor> OnnxCall::TensorIn(size_t i) const {
   const auto* tensor = i < inputs_.size() ? std::get_if<Tensor>(&inputs_[i].state) : nullptr;
-  if (tensor == nullptr) return Fail(fmt::format("input {} is not a tensor", i));
+  if (tensor == nullptr) return Fail(fmt::format("input {} is {}", i, Has(i) ? "not a tensor" : "missing"));
   return *tensor;
 }
 
@@ -130,13 +140,13 @@ Result<std::vector<double>> OnnxCall::NumbersIn(size_t i) const {
 }
 
 double OnnxCall::NumberIn(size_t i, double fallback) const {
-  const NDArray* array = In(i);
+  const NDArray* array = Find(i);
   const std::optional<Scalar> scalar = array ? ScalarOf(*array) : std::nullopt;
   return scalar ? scalar->ToDouble() : fallback;
 }
 
 int64_t OnnxCall::IntIn(size_t i, int64_t fallback) const {
-  const NDArray* array = In(i);
+  const NDArray* array = Find(i);
   const std::optional<Scalar> scalar = array ? ScalarOf(*array) : std::nullopt;
   return scalar ? scalar->ToInt().value_or(fallback) : fallback;
 }

@@ -10,6 +10,7 @@
 
 #include "exchange/onnx/model.h"
 #include "exchange/onnx/node_attributes.h"
+#include "iropt/ir/dtype.h"
 #include "iropt/runtime/packed_func.h"
 
 namespace iropt::onnx {
@@ -32,9 +33,12 @@ class OnnxCall : public NodeAttributes<OnnxCall> {
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return node_.outputs.size(); }
 
-  // Null if the input is missing, or not a tensor.
-  const NDArray* In(size_t i) const { return i < inputs_.size() ? inputs_[i].tensor() : nullptr; }
-  // The tensor; an error if it is missing or of another dtype.
+  // Returns whether the input is there.
+  bool Has(size_t i) const { return i < node_.inputs.size() && !node_.inputs[i].empty(); }
+  // The shape and the dtype of a tensor; no dimensions and the fallback if the input is missing, or not a tensor.
+  std::span<const int64_t> Shape(size_t i) const;
+  DataType Dtype(size_t i, DataType fallback = DataType::Void()) const;
+  // The tensor; an error if the input is missing or something else.
   Result<Tensor> TensorIn(size_t i) const;
   const HostValue& Input(size_t i) const { return inputs_[i]; }
   // The elements of an input as numbers; an error if it is missing.
@@ -57,6 +61,7 @@ class OnnxCall : public NodeAttributes<OnnxCall> {
   Status CheckShape(std::span<const int64_t> shape) const;
 
  private:
+  const NDArray* Find(size_t i) const { return i < inputs_.size() ? inputs_[i].tensor() : nullptr; }
   Status ReadAttributes(std::span<const HostValue> args);
   Status ReadValue(std::string_view name, const HostValue& value);
 

@@ -40,7 +40,7 @@ class BlockTable {
     if (table.block_ == 0) table.block_ = std::max<int64_t>(table.shape_[table.axis_], 1);
     if (table.block_ < 0 || !table.FitsScales()) return call.Fail("the scales do not fit the blocks");
     if (is_bytes) table.zero_ = static_cast<double>(int64_t{1} << (table.bits_ - 1));
-    if (call.In(3) == nullptr) return table;
+    if (!call.Has(3)) return table;
     IROPT_ASSIGN_OR_RETURN(table.zeros_, call.NumbersIn(3));
     const int64_t rows = table.scale_shape_.back() == 0 ? 0 : Product(table.scale_shape_) / table.scale_shape_.back();
     if (static_cast<int64_t>(table.zeros_.size()) != rows * table.zero_bytes())
@@ -100,11 +100,11 @@ Result<HostValue> RunGatherBlockQuantized(OnnxCall& call) {
   int64_t axis = call.Int("gather_axis");
   if (axis < -rank || axis >= rank) return call.Fail("the axis is out of range");
   if (axis < 0) axis += rank;
-  if (static_cast<size_t>(axis) == table.axis() || (axis != 0 && call.In(0)->dtype() == DataType::UInt(8)))
+  if (static_cast<size_t>(axis) == table.axis() || (axis != 0 && call.Dtype(0) == DataType::UInt(8)))
     return call.Fail("this form of the operator cannot be run");
   const std::span<const int64_t> before = std::span(table.shape()).first(static_cast<size_t>(axis));
   const std::span<const int64_t> after = std::span(table.shape()).subspan(static_cast<size_t>(axis) + 1);
-  const std::span<const int64_t> chosen = call.In(1)->shape();
+  const std::span<const int64_t> chosen = call.Shape(1);
   std::vector<int64_t> shape(before.begin(), before.end());
   shape.insert(shape.end(), chosen.begin(), chosen.end());
   shape.insert(shape.end(), after.begin(), after.end());
@@ -120,7 +120,7 @@ Result<HostValue> RunGatherBlockQuantized(OnnxCall& call) {
         numbers.push_back(row < 0 || row >= size ? 0 : table.At((outer * size + row) * inner + i));
     }
   }
-  return HostValue(FromNumbers(call.In(2)->dtype(), shape, numbers));
+  return HostValue(FromNumbers(call.Dtype(2), shape, numbers));
 }
 
 // The numbers that four bits stand for: floats of four bits, and quantiles of a normal distribution (QLoRA).
@@ -156,13 +156,13 @@ Result<HostValue> RunMatMulBnb4(OnnxCall& call) {
         static_cast<double>(value) * greatest[static_cast<size_t>(i / block)];
   }
   const int64_t b_shape[] = {columns, rows};
-  IROPT_ASSIGN_OR_RETURN(const MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, b_shape, b));
-  return HostValue(FromNumbers(call.In(0)->dtype(), product.shape, product.values));
+  IROPT_ASSIGN_OR_RETURN(const MatrixProduct product, Multiplied(call, call.Shape(0), a, b_shape, b));
+  return HostValue(FromNumbers(call.Dtype(0), product.shape, product.values));
 }
 
 constexpr KernelRow kPackedTableKernels[] = {
-    {"com.microsoft.GatherBlockQuantized", RunGatherBlockQuantized},
-    {"com.microsoft.MatMulBnb4", RunMatMulBnb4},
+    {"com.microsoft.GatherBlockQuantized", "012", RunGatherBlockQuantized},
+    {"com.microsoft.MatMulBnb4", "012", RunMatMulBnb4},
 };
 
 }  // namespace

@@ -31,9 +31,9 @@ struct QuantParameter {
 
 Result<QuantParameter> ReadParameter(const OnnxCall& call, size_t input, double fallback, std::span<const int64_t> data,
                                      size_t axis, int64_t block) {
-  if (call.In(input) == nullptr) return QuantParameter{{fallback}, {}};
+  if (!call.Has(input)) return QuantParameter{{fallback}, {}};
   IROPT_ASSIGN_OR_RETURN(std::vector<double> numbers, call.NumbersIn(input));
-  QuantParameter parameter{std::move(numbers), {call.In(input)->shape().begin(), call.In(input)->shape().end()}};
+  QuantParameter parameter{std::move(numbers), {call.Shape(input).begin(), call.Shape(input).end()}};
   bool fits = parameter.numbers.size() == 1;
   if (!fits && parameter.shape.size() == 1) fits = axis < data.size() && parameter.shape[0] == data[axis];
   if (!fits && parameter.shape.size() == data.size() && block > 0) {
@@ -49,7 +49,7 @@ Result<QuantParameter> ReadParameter(const OnnxCall& call, size_t input, double 
 template <class F>
 Result<HostValue> ForEachElement(OnnxCall& call, DataType dtype, F&& f) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t given = call.Int("axis", 1);
   const int64_t wanted = given < 0 ? given + rank : given;
@@ -67,7 +67,7 @@ Result<HostValue> ForEachElement(OnnxCall& call, DataType dtype, F&& f) {
 }
 
 Result<HostValue> RunQuantizeLinear(OnnxCall& call) {
-  DataType dtype = call.In(2) ? call.In(2)->dtype() : DataType::UInt(8);
+  DataType dtype = call.Dtype(2, DataType::UInt(8));
   if (call.Int("output_dtype") != 0)
     dtype = DataTypeOf(static_cast<ElementType>(call.Int("output_dtype"))).value_or(dtype);
   return ForEachElement(call, dtype, [&](double x, double scale, double zero) {
@@ -77,7 +77,7 @@ Result<HostValue> RunQuantizeLinear(OnnxCall& call) {
 }
 
 Result<HostValue> RunDequantizeLinear(OnnxCall& call) {
-  DataType dtype = call.In(1) ? call.In(1)->dtype() : DataType::Float(32);
+  DataType dtype = call.Dtype(1, DataType::Float(32));
   if (call.Int("output_dtype") != 0)
     dtype = DataTypeOf(static_cast<ElementType>(call.Int("output_dtype"))).value_or(dtype);
   return ForEachElement(call, dtype, [](double x, double scale, double zero) { return (x - zero) * scale; });
@@ -86,7 +86,7 @@ Result<HostValue> RunDequantizeLinear(OnnxCall& call) {
 Result<HostValue> RunDynamicQuantizeLinear(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
   const DynamicRange range = QuantizeDynamically(x);
-  return ResultOf(call, {FromNumbers(DataType::UInt(8), call.In(0)->shape(), range.numbers),
+  return ResultOf(call, {FromNumbers(DataType::UInt(8), call.Shape(0), range.numbers),
                          FromNumbers(DataType::Float(32), {}, std::span(&range.scale, 1)),
                          FromNumbers(DataType::UInt(8), {}, std::span(&range.zero, 1))});
 }
@@ -96,16 +96,15 @@ Result<HostValue> RunDynamicQuantizeLinear(OnnxCall& call) {
 // ---- Products
 
 Result<double> OneNumber(const OnnxCall& call, size_t input, double fallback) {
-  const NDArray* array = call.In(input);
-  if (array && array->num_elements() != 1)
-    return call.Fail(fmt::format("input {} has {} elements: expected one", input, array->num_elements()));
+  const int64_t count = Product(call.Shape(input));
+  if (count != 1) return call.Fail(fmt::format("input {} has {} elements: expected one", input, count));
   return call.NumberIn(input, fallback);
 }
 
 Result<MatrixParameter> MatrixParameter::Read(const OnnxCall& call, size_t input, std::span<const int64_t> matrices,
                                               bool per_row) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> numbers, call.NumbersIn(input));
-  std::vector<int64_t> shape(call.In(input)->shape().begin(), call.In(input)->shape().end());
+  std::vector<int64_t> shape(call.Shape(input).begin(), call.Shape(input).end());
   if (per_row && shape.size() == 1) shape.push_back(1);
   bool fits = shape.size() <= matrices.size();
   for (size_t i = 0; fits && i < shape.size(); ++i) {
@@ -123,9 +122,9 @@ double MatrixParameter::At(size_t place) const {
 
 Result<std::vector<double>> Centered(const OnnxCall& call, size_t input, size_t zero_input, bool per_row) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(input));
-  if (call.In(zero_input) == nullptr) return x;
+  if (!call.Has(zero_input)) return x;
   IROPT_ASSIGN_OR_RETURN(const MatrixParameter zero,
-                         MatrixParameter::Read(call, zero_input, call.In(input)->shape(), per_row));
+                         MatrixParameter::Read(call, zero_input, call.Shape(input), per_row));
   for (size_t i = 0; i < x.size(); ++i) x[i] -= zero.At(i);
   return x;
 }
@@ -175,7 +174,7 @@ Result<HostValue> RunMatMulInteger(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 2, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 3, false));
   IROPT_ASSIGN_OR_RETURN(const MatrixProduct product,
-                         MultipliedIntegers(call, call.In(0)->shape(), a, call.In(1)->shape(), b));
+                         MultipliedIntegers(call, call.Shape(0), a, call.Shape(1), b));
   return HostValue(FromNumbers(DataType::Int(32), product.shape, product.values));
 }
 
@@ -183,12 +182,12 @@ Result<HostValue> RunQLinearMatMul(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 2, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 3, 5, false));
   IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
-                         MultipliedIntegers(call, call.In(0)->shape(), a, call.In(3)->shape(), b));
+                         MultipliedIntegers(call, call.Shape(0), a, call.Shape(3), b));
   IROPT_ASSIGN_OR_RETURN(const MatrixParameter a_scale, MatrixParameter::Read(call, 1, product.shape, true));
   IROPT_ASSIGN_OR_RETURN(const MatrixParameter b_scale, MatrixParameter::Read(call, 4, product.shape, false));
   IROPT_ASSIGN_OR_RETURN(const MatrixParameter y_scale, MatrixParameter::Read(call, 6, product.shape, true));
   IROPT_ASSIGN_OR_RETURN(const MatrixParameter y_zero, MatrixParameter::Read(call, 7, product.shape, true));
-  const DataType dtype = call.In(7)->dtype();
+  const DataType dtype = call.Dtype(7);
   for (size_t i = 0; i < product.values.size(); ++i) {
     const double scale = Multiplier(a_scale.At(i), b_scale.At(i), y_scale.At(i));
     product.values[i] = Requantized(product.values[i], scale, y_zero.At(i), dtype);
@@ -301,9 +300,9 @@ std::vector<double> Convolve(const IntegerConvolution& conv, const std::vector<d
 // The kernel less the zero point of each filter.
 Result<std::vector<double>> CenteredKernel(const OnnxCall& call, size_t input, size_t zero_input) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> w, call.NumbersIn(input));
-  if (call.In(zero_input) == nullptr) return w;
+  if (!call.Has(zero_input)) return w;
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> zero, call.NumbersIn(zero_input));
-  const auto filters = static_cast<size_t>(call.In(input)->shape().empty() ? 1 : call.In(input)->shape()[0]);
+  const auto filters = static_cast<size_t>(call.Shape(input).empty() ? 1 : call.Shape(input)[0]);
   if (zero.empty() || (zero.size() != 1 && zero.size() != filters))
     return call.Fail("the zero point of the kernel does not fit it");
   const size_t size = filters == 0 ? 1 : std::max<size_t>(1, w.size() / filters);
@@ -323,7 +322,7 @@ Result<HostValue> RunConvInteger(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const double x_zero, OneNumber(call, 2, 0));
   for (double& value : x) value -= x_zero;
   IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
-                         ReadConvolution(call, call.In(0)->shape(), call.In(1)->shape()));
+                         ReadConvolution(call, call.Shape(0), call.Shape(1)));
   std::vector<double> sums = Convolve(conv, x, w);
   for (double& sum : sums) sum = WrappedSum(sum);
   return HostValue(FromNumbers(DataType::Int(32), ShapeOf(conv), sums));
@@ -340,9 +339,9 @@ Result<HostValue> RunQLinearConv(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const double y_zero, OneNumber(call, 7, 0));
   for (double& value : x) value -= x_zero;
   IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
-                         ReadConvolution(call, call.In(0)->shape(), call.In(3)->shape()));
+                         ReadConvolution(call, call.Shape(0), call.Shape(3)));
   std::vector<double> bias;
-  if (call.In(8) != nullptr) {
+  if (call.Has(8)) {
     IROPT_ASSIGN_OR_RETURN(bias, call.NumbersIn(8));
   }
   const auto filters = static_cast<size_t>(conv.filters);
@@ -360,15 +359,15 @@ Result<HostValue> RunQLinearConv(OnnxCall& call) {
 }
 
 constexpr KernelRow kQuantizationKernels[] = {
-    {"ConvInteger", RunConvInteger},
-    {"DequantizeLinear", RunDequantizeLinear},
-    {"com.microsoft.DequantizeLinear", RunDequantizeLinear},
-    {"DynamicQuantizeLinear", RunDynamicQuantizeLinear},
-    {"MatMulInteger", RunMatMulInteger},
-    {"QLinearConv", RunQLinearConv},
-    {"QLinearMatMul", RunQLinearMatMul},
-    {"QuantizeLinear", RunQuantizeLinear},
-    {"com.microsoft.QuantizeLinear", RunQuantizeLinear},
+    {"ConvInteger", "01", RunConvInteger},
+    {"DequantizeLinear", "01", RunDequantizeLinear},
+    {"com.microsoft.DequantizeLinear", "01", RunDequantizeLinear},
+    {"DynamicQuantizeLinear", "0", RunDynamicQuantizeLinear},
+    {"MatMulInteger", "01", RunMatMulInteger},
+    {"QLinearConv", "01234567", RunQLinearConv},
+    {"QLinearMatMul", "01234567", RunQLinearMatMul},
+    {"QuantizeLinear", "01", RunQuantizeLinear},
+    {"com.microsoft.QuantizeLinear", "01", RunQuantizeLinear},
 };
 
 }  // namespace

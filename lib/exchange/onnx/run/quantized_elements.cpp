@@ -90,14 +90,14 @@ template <class F>
 Result<HostValue> RunQuantizedBinary(OnnxCall& call, F&& f) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, RealNumbers(call, 0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, RealNumbers(call, 3));
-  const std::span<const int64_t> a_shape = call.In(0)->shape();
-  const std::span<const int64_t> b_shape = call.In(3)->shape();
+  const std::span<const int64_t> a_shape = call.Shape(0);
+  const std::span<const int64_t> b_shape = call.Shape(3);
   const auto shape = BroadcastShape({a_shape, b_shape});
   if (!shape) return call.Fail("the operands cannot be broadcast");
   std::vector<double> y;
   for (int64_t i = 0; i < Product(*shape); ++i)
     y.push_back(f(a[PlaceIn(a_shape, *shape, i)], b[PlaceIn(b_shape, *shape, i)]));
-  return QuantizedResult(call, 6, call.In(0)->dtype(), *shape, std::move(y));
+  return QuantizedResult(call, 6, call.Dtype(0), *shape, std::move(y));
 }
 
 Result<HostValue> RunQLinearAdd(OnnxCall& call) { return RunQuantizedBinary(call, std::plus<>()); }
@@ -107,7 +107,7 @@ template <class F>
 Result<HostValue> RunQuantizedUnary(OnnxCall& call, F&& f) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> x, RealNumbers(call, 0));
   for (double& value : x) value = f(value);
-  return QuantizedResult(call, 3, call.In(0)->dtype(), call.In(0)->shape(), std::move(x));
+  return QuantizedResult(call, 3, call.Dtype(0), call.Shape(0), std::move(x));
 }
 
 Result<HostValue> RunQLinearSigmoid(OnnxCall& call) {
@@ -121,7 +121,7 @@ Result<HostValue> RunQLinearLeakyRelu(OnnxCall& call) {
 // Along the axis; before version 13 along all axes from it on, which are one.
 Result<HostValue> RunQLinearSoftmax(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> x, RealNumbers(call, 0));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t given = call.Int("axis", -1);
   const int64_t axis = given < 0 ? given + rank : given;
@@ -138,7 +138,7 @@ Result<HostValue> RunQLinearSoftmax(OnnxCall& call) {
     for (int64_t i = 0; i < length; ++i) sum += first[i * inner] = std::exp(first[i * inner] - greatest);
     for (int64_t i = 0; i < length; ++i) first[i * inner] /= sum;
   }
-  return QuantizedResult(call, 3, call.In(0)->dtype(), shape, std::move(x));
+  return QuantizedResult(call, 3, call.Dtype(0), shape, std::move(x));
 }
 
 // condition, x and its scale and zero point, y and its, those of the result
@@ -146,7 +146,7 @@ Result<HostValue> RunQLinearWhere(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> condition, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, RealNumbers(call, 1));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> y, RealNumbers(call, 4));
-  const std::span<const int64_t> shapes[] = {call.In(0)->shape(), call.In(1)->shape(), call.In(4)->shape()};
+  const std::span<const int64_t> shapes[] = {call.Shape(0), call.Shape(1), call.Shape(4)};
   const auto shape = BroadcastShape({shapes[0], shapes[1], shapes[2]});
   if (!shape) return call.Fail("the operands cannot be broadcast");
   std::vector<double> result;
@@ -154,7 +154,7 @@ Result<HostValue> RunQLinearWhere(OnnxCall& call) {
     const bool is_x = condition[PlaceIn(shapes[0], *shape, i)] != 0;
     result.push_back(is_x ? x[PlaceIn(shapes[1], *shape, i)] : y[PlaceIn(shapes[2], *shape, i)]);
   }
-  return QuantizedResult(call, 7, call.In(1)->dtype(), *shape, std::move(result));
+  return QuantizedResult(call, 7, call.Dtype(1), *shape, std::move(result));
 }
 
 // The scale and the zero point of the result, and then three inputs for each part.
@@ -171,7 +171,7 @@ Result<HostValue> RunQLinearConcat(OnnxCall& call) {
   std::vector<int64_t> lengths;
   for (size_t i = 2; i < call.num_inputs(); i += 3) {
     IROPT_ASSIGN_OR_RETURN(parts.emplace_back(), RealNumbers(call, i));
-    const std::span<const int64_t> part = call.In(i)->shape();
+    const std::span<const int64_t> part = call.Shape(i);
     if (part.size() != shape.size()) return call.Fail("the parts do not fit each other");
     shape[at] += part[at];
     lengths.push_back(Product(part.subspan(at)));
@@ -191,7 +191,7 @@ Result<HostValue> RunQLinearConcat(OnnxCall& call) {
 
 Result<HostValue> RunQLinearGlobalAveragePool(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, RealNumbers(call, 0));
-  std::vector<int64_t> shape(call.In(0)->shape().begin(), call.In(0)->shape().end());
+  std::vector<int64_t> shape(call.Shape(0).begin(), call.Shape(0).end());
   if (shape.size() < 3) return call.Fail("the operand is not an image");
   const bool channels_last = call.Int("channels_last") != 0;
   const int64_t channels = channels_last ? shape.back() : shape[1];
@@ -208,13 +208,13 @@ Result<HostValue> RunQLinearGlobalAveragePool(OnnxCall& call) {
     y.push_back(pixels == 0 ? 0 : sum / static_cast<double>(pixels));
   }
   std::fill_n(shape.begin() + static_cast<std::ptrdiff_t>(first), shape.size() - 2, 1);
-  return QuantizedResult(call, 3, call.In(0)->dtype(), shape, std::move(y));
+  return QuantizedResult(call, 3, call.Dtype(0), shape, std::move(y));
 }
 
 // Over all axes if none are given.
 Result<HostValue> RunQLinearReduceMean(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, RealNumbers(call, 0));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   const auto rank = static_cast<int64_t>(shape.size());
   const std::vector<int64_t> axes = call.Ints("axes");
   std::vector<bool> is_reduced(shape.size(), axes.empty());
@@ -232,7 +232,7 @@ Result<HostValue> RunQLinearReduceMean(OnnxCall& call) {
   for (size_t i = 0; i < x.size(); ++i) y[PlaceIn(whole, shape, static_cast<int64_t>(i))] += x[i];
   const double count = y.empty() ? 1 : static_cast<double>(x.size()) / static_cast<double>(y.size());
   for (double& value : y) value = count == 0 ? 0 : value / count;
-  return QuantizedResult(call, 3, call.In(0)->dtype(), kept, std::move(y));
+  return QuantizedResult(call, 3, call.Dtype(0), kept, std::move(y));
 }
 
 // The places of a window that lie in the image, along one axis: from the first to the one after the last.
@@ -250,7 +250,7 @@ Places PlacesOf(int64_t window, int64_t kernel, int64_t stride, int64_t before, 
 // An image of two axes.
 Result<HostValue> RunQLinearAveragePool(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, RealNumbers(call, 0));
-  const std::span<const int64_t> image = call.In(0)->shape();
+  const std::span<const int64_t> image = call.Shape(0);
   const std::vector<int64_t> kernel = call.Ints("kernel_shape");
   std::vector<int64_t> strides = call.Ints("strides");
   std::vector<int64_t> pads = call.Ints("pads");
@@ -285,17 +285,17 @@ Result<HostValue> RunQLinearAveragePool(OnnxCall& call) {
           counts_padding ? rows.padded * columns.padded : (rows.last - rows.first) * (columns.last - columns.first);
       // The zero point is added before the number is rounded.
       const double mean = count > 0 ? sum / static_cast<double>(count) : 0;
-      y.push_back(Saturated(mean / y_scale + y_zero, call.In(0)->dtype()));
+      y.push_back(Saturated(mean / y_scale + y_zero, call.Dtype(0)));
     }
   }
-  return HostValue(FromNumbers(call.In(0)->dtype(), shape, y));
+  return HostValue(FromNumbers(call.Dtype(0), shape, y));
 }
 
 // ---- Products
 
 // Adds the bias, one number for each column, if there is one.
 Status AddBias(const OnnxCall& call, size_t input, MatrixProduct& product) {
-  if (call.In(input) == nullptr) return {};
+  if (!call.Has(input)) return {};
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> bias, call.NumbersIn(input));
   if (static_cast<int64_t>(bias.size()) != product.shape.back()) return call.Fail("the bias does not fit the columns");
   for (size_t i = 0; i < product.values.size(); ++i) product.values[i] += bias[i % bias.size()];
@@ -316,7 +316,7 @@ Result<HostValue> RunMatMulIntegerToFloat(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 4, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 5, false));
   IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
-                         MultipliedIntegers(call, call.In(0)->shape(), a, call.In(1)->shape(), b));
+                         MultipliedIntegers(call, call.Shape(0), a, call.Shape(1), b));
   IROPT_ASSIGN_OR_RETURN(const double a_scale, OneNumber(call, 2, 1));
   IROPT_RETURN_IF_ERROR(Scale(call, a_scale, 3, product));
   IROPT_RETURN_IF_ERROR(AddBias(call, 6, product));
@@ -331,10 +331,10 @@ Result<HostValue> RunDynamicQuantizeMatMul(OnnxCall& call) {
   for (double& value : a.numbers) value -= a.zero;
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 3, false));
   IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
-                         MultipliedIntegers(call, call.In(0)->shape(), a.numbers, call.In(1)->shape(), b));
+                         MultipliedIntegers(call, call.Shape(0), a.numbers, call.Shape(1), b));
   IROPT_RETURN_IF_ERROR(Scale(call, a.scale, 2, product));
   IROPT_RETURN_IF_ERROR(AddBias(call, 4, product));
-  return HostValue(FromNumbers(call.In(0)->dtype(), product.shape, product.values));
+  return HostValue(FromNumbers(call.Dtype(0), product.shape, product.values));
 }
 
 // The elements of a matrix, transposed if the node says so.
@@ -373,23 +373,23 @@ Result<HostValue> RunQGemm(OnnxCall& call) {
   for (size_t i = 0; i < b.size(); ++i) b[i] -= b_zero[b_zero.size() == 1 ? 0 : i % columns];
   IROPT_ASSIGN_OR_RETURN(MatrixProduct product, MultipliedIntegers(call, OrientedShape(a_shape, a_turns),
                                                                    Oriented(a, a_shape, a_turns), turned, b));
-  if (call.In(6) != nullptr) {
+  if (call.Has(6)) {
     IROPT_ASSIGN_OR_RETURN(const std::vector<double> c, call.NumbersIn(6));
-    if (BroadcastShape({product.shape, call.In(6)->shape()}) != product.shape)
+    if (BroadcastShape({product.shape, call.Shape(6)}) != product.shape)
       return call.Fail("the bias does not fit the columns");
     for (size_t i = 0; i < product.values.size(); ++i)
       product.values[i] =
-          WrappedSum(product.values[i] + c[PlaceIn(call.In(6)->shape(), product.shape, static_cast<int64_t>(i))]);
+          WrappedSum(product.values[i] + c[PlaceIn(call.Shape(6), product.shape, static_cast<int64_t>(i))]);
   }
   IROPT_ASSIGN_OR_RETURN(const double a_scale, OneNumber(call, 1, 1));
   IROPT_ASSIGN_OR_RETURN(const double y_scale, OneNumber(call, 7, 1));
   IROPT_ASSIGN_OR_RETURN(const double y_zero, OneNumber(call, 8, 0));
   const double scale = call.Float("alpha", 1) * a_scale;
-  const DataType dtype = call.In(8) ? call.In(8)->dtype() : DataType::Float(32);
+  const DataType dtype = call.Dtype(8, DataType::Float(32));
   for (size_t i = 0; i < product.values.size(); ++i) {
     const double factor = b_scale[b_scale.size() == 1 ? 0 : i % columns];
     double& value = product.values[i];
-    value = call.In(8) ? Requantized(value, Multiplier(scale, factor, y_scale), y_zero, dtype)
+    value = call.Has(8) ? Requantized(value, Multiplier(scale, factor, y_scale), y_zero, dtype)
                        : value * Multiplier(scale, factor, 1);
   }
   return HostValue(FromNumbers(dtype, product.shape, product.values));
@@ -409,12 +409,12 @@ Result<std::vector<double>> Unpacked(const OnnxCall& call, const PackedMatrix& m
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> bytes, call.NumbersIn(1));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> scales, call.NumbersIn(2));
   std::vector<double> zeros;
-  if (call.In(3) != nullptr) {
+  if (call.Has(3)) {
     IROPT_ASSIGN_OR_RETURN(zeros, call.NumbersIn(3));
   }
-  const bool packed_zeros = call.In(3) != nullptr && call.In(3)->dtype() == DataType::UInt(8);
+  const bool packed_zeros = call.Has(3) && call.Dtype(3) == DataType::UInt(8);
   std::vector<int64_t> groups;
-  if (call.In(4) != nullptr) {
+  if (call.Has(4)) {
     IROPT_ASSIGN_OR_RETURN(groups, call.IntsIn(4));
     const auto is_group = [&](int64_t group) { return group >= 0 && group < matrix.blocks(); };
     if (static_cast<int64_t>(groups.size()) < matrix.columns || !std::ranges::all_of(groups, is_group))
@@ -455,26 +455,26 @@ Result<HostValue> RunMatMulNBits(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Unpacked(call, matrix));
   const int64_t b_shape[] = {matrix.columns, matrix.rows};
-  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, b_shape, b));
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.Shape(0), a, b_shape, b));
   IROPT_RETURN_IF_ERROR(AddBias(call, 5, product));
-  return HostValue(FromNumbers(call.In(0)->dtype(), product.shape, product.values));
+  return HostValue(FromNumbers(call.Dtype(0), product.shape, product.values));
 }
 
 constexpr KernelRow kQuantizedElementKernels[] = {
-    {"com.microsoft.DynamicQuantizeMatMul", RunDynamicQuantizeMatMul},
-    {"com.microsoft.MatMulIntegerToFloat", RunMatMulIntegerToFloat},
-    {"com.microsoft.MatMulNBits", RunMatMulNBits},
-    {"com.microsoft.QGemm", RunQGemm},
-    {"com.microsoft.QLinearAdd", RunQLinearAdd},
-    {"com.microsoft.QLinearAveragePool", RunQLinearAveragePool},
-    {"com.microsoft.QLinearConcat", RunQLinearConcat},
-    {"com.microsoft.QLinearGlobalAveragePool", RunQLinearGlobalAveragePool},
-    {"com.microsoft.QLinearLeakyRelu", RunQLinearLeakyRelu},
-    {"com.microsoft.QLinearMul", RunQLinearMul},
-    {"com.microsoft.QLinearReduceMean", RunQLinearReduceMean},
-    {"com.microsoft.QLinearSigmoid", RunQLinearSigmoid},
-    {"com.microsoft.QLinearSoftmax", RunQLinearSoftmax},
-    {"com.microsoft.QLinearWhere", RunQLinearWhere},
+    {"com.microsoft.DynamicQuantizeMatMul", "012", RunDynamicQuantizeMatMul},
+    {"com.microsoft.MatMulIntegerToFloat", "0123", RunMatMulIntegerToFloat},
+    {"com.microsoft.MatMulNBits", "012", RunMatMulNBits},
+    {"com.microsoft.QGemm", "012345", RunQGemm},
+    {"com.microsoft.QLinearAdd", "01346", RunQLinearAdd},
+    {"com.microsoft.QLinearAveragePool", "013", RunQLinearAveragePool},
+    {"com.microsoft.QLinearConcat", "0123", RunQLinearConcat},
+    {"com.microsoft.QLinearGlobalAveragePool", "013", RunQLinearGlobalAveragePool},
+    {"com.microsoft.QLinearLeakyRelu", "013", RunQLinearLeakyRelu},
+    {"com.microsoft.QLinearMul", "01346", RunQLinearMul},
+    {"com.microsoft.QLinearReduceMean", "013", RunQLinearReduceMean},
+    {"com.microsoft.QLinearSigmoid", "013", RunQLinearSigmoid},
+    {"com.microsoft.QLinearSoftmax", "013", RunQLinearSoftmax},
+    {"com.microsoft.QLinearWhere", "0124578", RunQLinearWhere},
 };
 
 }  // namespace

@@ -167,7 +167,7 @@ Status ReadActivations(const OnnxCall& call, std::span<const std::string_view> d
 }
 
 Status ReadOptional(const OnnxCall& call, size_t input, int64_t size, Row& row) {
-  if (call.In(input) == nullptr) return {};
+  if (!call.Has(input)) return {};
   IROPT_ASSIGN_OR_RETURN(row, call.NumbersIn(input));
   if (row.size() == static_cast<size_t>(size)) return {};
   return call.Fail(fmt::format("input {} has {} elements: expected {}", input, row.size(), size));
@@ -272,9 +272,9 @@ Result<HostValue> RunLstm(OnnxCall& call) {
 }
 
 constexpr KernelRow kRecurrentKernels[] = {
-    {"GRU", RunGru},
-    {"LSTM", RunLstm},
-    {"RNN", RunRnn},
+    {"GRU", "012", RunGru},
+    {"LSTM", "012", RunLstm},
+    {"RNN", "012", RunRnn},
 };
 
 }  // namespace

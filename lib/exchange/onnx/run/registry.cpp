@@ -22,14 +22,18 @@ HostValue ResultOf(const OnnxCall& call, std::vector<HostValue> results) {
 namespace {
 
 // An operator is run as it is imported where that is possible; a kernel is for the forms where it is not.
-Result<HostValue> RunOperator(PackedCall& call, OnnxKernel kernel, bool is_imported) {
+Result<HostValue> RunOperator(PackedCall& call, const KernelRow* kernel, bool is_imported) {
   IROPT_ASSIGN_OR_RETURN(OnnxCall onnx, OnnxCall::Make(call));
   if (is_imported && !onnx.has_bodies()) {
     IROPT_ASSIGN_OR_RETURN(std::optional<HostValue> value, RunAsImported(onnx));
     if (value) return *std::move(value);
   }
-  if (kernel != nullptr) return kernel(onnx);
-  return onnx.Fail("this form of the operator cannot be run");
+  if (kernel == nullptr) return onnx.Fail("this form of the operator cannot be run");
+  for (const char digit : kernel->inputs) {
+    const Result<Tensor> input = onnx.TensorIn(static_cast<size_t>(digit - '0'));
+    if (!input.ok()) return input.error();
+  }
+  return kernel->kernel(onnx);
 }
 
 PackedRegistry MakeOnnxPackedFuncs() {
@@ -52,8 +56,8 @@ PackedRegistry MakeOnnxPackedFuncs() {
         SelectionKernels(), SequenceKernels(), StateKernels(), TrainingKernels(), WindowKernels()}) {
     for (const KernelRow& row : family) {
       registry.Set(fmt::format("{}{}", kOpaquePrefix, row.name),
-                   [kernel = row.kernel, is_imported = imported.contains(row.name)](PackedCall& call) {
-                     return RunOperator(call, kernel, is_imported);
+                   [&row, is_imported = imported.contains(row.name)](PackedCall& call) {
+                     return RunOperator(call, &row, is_imported);
                    });
     }
   }

@@ -134,7 +134,7 @@ Result<std::vector<ResizeAxis>> AxesOf(const OnnxCall& call, const ResizeSpec& s
     if (axis < -rank || axis >= rank) return call.Fail(fmt::format("axis {} is out of range", axis));
     places.push_back(static_cast<size_t>(axis < 0 ? axis + rank : axis));
   }
-  const bool by_sizes = spec.sizes_input != 0 && call.In(spec.sizes_input) != nullptr;
+  const bool by_sizes = spec.sizes_input != 0 && call.Has(spec.sizes_input);
   std::vector<int64_t> sizes;
   std::vector<double> scales = call.Floats("scales");
   if (by_sizes) {
@@ -194,8 +194,8 @@ Result<HostValue> RunResize(OnnxCall& call) {
 }
 
 constexpr KernelRow kResizeKernels[] = {
-    {"Resize", RunResize},
-    {"Upsample", RunResize},
+    {"Resize", "0", RunResize},
+    {"Upsample", "0", RunResize},
 };
 
 }  // namespace

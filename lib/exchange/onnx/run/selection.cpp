@@ -42,8 +42,8 @@ double OverlapOf(const Box& a, const Box& b) {
 Result<HostValue> RunNonMaxSuppression(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> boxes, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> scores, call.NumbersIn(1));
-  const std::span<const int64_t> shape = call.In(1)->shape();
-  const std::span<const int64_t> box_shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(1);
+  const std::span<const int64_t> box_shape = call.Shape(0);
   if (shape.size() != 3 || box_shape.size() != 3 || box_shape[0] != shape[0] || box_shape[1] != shape[2] ||
       box_shape[2] != 4)
     return call.Fail("the boxes and scores do not fit each other");
@@ -120,7 +120,7 @@ Result<size_t> AxisOrFlat(const OnnxCall& call, std::vector<int64_t>& shape) {
 
 Result<HostValue> RunUnique(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
-  std::vector<int64_t> shape(call.In(0)->shape().begin(), call.In(0)->shape().end());
+  std::vector<int64_t> shape(call.Shape(0).begin(), call.Shape(0).end());
   IROPT_ASSIGN_OR_RETURN(const size_t axis, AxisOrFlat(call, shape));
   const std::vector<std::vector<double>> rows = RowsOf(x, shape, axis);
   std::map<std::vector<double>, int64_t> groups;  // a row -> its number, by first occurrence
@@ -147,20 +147,20 @@ Result<HostValue> RunUnique(OnnxCall& call) {
   }
   const int64_t count[] = {static_cast<int64_t>(first.size())};
   const int64_t all[] = {static_cast<int64_t>(inverse.size())};
-  return ResultOf(call, {FromRows(call.In(0)->dtype(), shape, axis, rows, first), FromInts(count, first),
+  return ResultOf(call, {FromRows(call.Dtype(0), shape, axis, rows, first), FromInts(count, first),
                          FromInts(all, inverse), FromInts(count, counts)});
 }
 
 Result<HostValue> RunCompress(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> condition, call.NumbersIn(1));
-  std::vector<int64_t> shape(call.In(0)->shape().begin(), call.In(0)->shape().end());
+  std::vector<int64_t> shape(call.Shape(0).begin(), call.Shape(0).end());
   IROPT_ASSIGN_OR_RETURN(const size_t axis, AxisOrFlat(call, shape));
   std::vector<int64_t> order;
   for (size_t i = 0; i < condition.size() && static_cast<int64_t>(i) < shape[axis]; ++i) {
     if (condition[i] != 0) order.push_back(static_cast<int64_t>(i));
   }
-  return HostValue(FromRows(call.In(0)->dtype(), shape, axis, RowsOf(x, shape, axis), order));
+  return HostValue(FromRows(call.Dtype(0), shape, axis, RowsOf(x, shape, axis), order));
 }
 
 // ---- MaxPool with indices, MaxUnpool
@@ -238,7 +238,7 @@ int64_t ColumnMajor(int64_t position, const std::vector<int64_t>& sizes) {
 
 Result<HostValue> RunMaxPool(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   if (shape.size() < 3) return call.Fail("the input must be an image");
   IROPT_ASSIGN_OR_RETURN(const PoolWindow window, ReadPoolWindow(call, shape));
   const int64_t images = shape[0] * shape[1];
@@ -255,13 +255,13 @@ Result<HostValue> RunMaxPool(OnnxCall& call) {
   }
   std::vector<int64_t> result = {shape[0], shape[1]};
   result.insert(result.end(), window.out.begin(), window.out.end());
-  return ResultOf(call, {FromNumbers(call.In(0)->dtype(), result, values), FromInts(result, indices)});
+  return ResultOf(call, {FromNumbers(call.Dtype(0), result, values), FromInts(result, indices)});
 }
 
 Result<HostValue> RunMaxUnpool(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<int64_t> indices, call.IntsIn(1));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   if (shape.size() < 3 || indices.size() != x.size()) return call.Fail("the values and indices do not fit each other");
   const size_t rank = shape.size() - 2;
   const std::vector<int64_t> kernel = OrDefault(call.Ints("kernel_shape"), rank, 1);
@@ -271,7 +271,7 @@ Result<HostValue> RunMaxUnpool(OnnxCall& call) {
   for (size_t i = 0; i < rank; ++i)
     inferred.push_back((shape[2 + i] - 1) * strides[i] - pads[i] - pads[rank + i] + kernel[i]);
   std::vector<int64_t> result = inferred;
-  if (call.In(2) != nullptr) {
+  if (call.Has(2)) {
     IROPT_ASSIGN_OR_RETURN(result, call.IntsIn(2));
   }
   if (result.size() != inferred.size()) return call.Fail("the shape of the result has another rank");
@@ -289,22 +289,22 @@ Result<HostValue> RunMaxUnpool(OnnxCall& call) {
     if (indices[i] < 0 || at >= static_cast<int64_t>(y.size())) return call.Fail("an index is out of range");
     y[Position(at)] = x[i];
   }
-  return HostValue(FromNumbers(call.In(0)->dtype(), result, y));
+  return HostValue(FromNumbers(call.Dtype(0), result, y));
 }
 
 // A cache of which some steps of each batch are written: cache, steps, the first place of each batch.
 Result<HostValue> RunTensorScatter(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> cache, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> update, call.NumbersIn(1));
-  const std::span<const int64_t> shape = call.In(0)->shape();
-  const std::span<const int64_t> given = call.In(1)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
+  const std::span<const int64_t> given = call.Shape(1);
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t wanted = call.Int("axis", -2);
   const int64_t axis = wanted < 0 ? wanted + rank : wanted;
   if (axis < 1 || axis >= rank || given.size() != shape.size()) return call.Fail("the axis is out of range");
   const auto at = static_cast<size_t>(axis);
   std::vector<int64_t> begins(static_cast<size_t>(shape[0]), 0);
-  if (call.In(2) != nullptr) {
+  if (call.Has(2)) {
     IROPT_ASSIGN_OR_RETURN(begins, call.IntsIn(2));
   }
   std::vector<int64_t> expected(shape.begin(), shape.end());
@@ -323,13 +323,13 @@ Result<HostValue> RunTensorScatter(OnnxCall& call) {
                   cache.begin() + (row * shape[at] + to) * inner);
     }
   }
-  return HostValue(FromNumbers(call.In(0)->dtype(), shape, cache));
+  return HostValue(FromNumbers(call.Dtype(0), shape, cache));
 }
 
 constexpr KernelRow kSelectionKernels[] = {
-    {"Compress", RunCompress},           {"MaxPool", RunMaxPool},
-    {"MaxUnpool", RunMaxUnpool},         {"NonMaxSuppression", RunNonMaxSuppression},
-    {"TensorScatter", RunTensorScatter}, {"Unique", RunUnique},
+    {"Compress", "01", RunCompress},           {"MaxPool", "0", RunMaxPool},
+    {"MaxUnpool", "01", RunMaxUnpool},         {"NonMaxSuppression", "01", RunNonMaxSuppression},
+    {"TensorScatter", "01", RunTensorScatter}, {"Unique", "0", RunUnique},
 };
 
 }  // namespace

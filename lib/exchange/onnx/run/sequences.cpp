@@ -21,7 +21,7 @@ Result<std::vector<HostValue>> SequenceIn(const OnnxCall& call, size_t input) {
 
 // The position that an input says, from 0 up and less than `count`; `fallback` if it is left out.
 Result<size_t> PositionIn(const OnnxCall& call, size_t input, size_t length, size_t count, size_t fallback) {
-  if (call.In(input) == nullptr) return fallback;
+  if (!call.Has(input)) return fallback;
   const int64_t given = call.IntIn(input, 0);
   const int64_t position = given < 0 ? given + static_cast<int64_t>(length) : given;
   if (position < 0 || position >= static_cast<int64_t>(count))
@@ -77,13 +77,13 @@ const char* BytesIn(const NDArray& array) { return reinterpret_cast<const char*>
 Result<std::vector<int64_t>> PartLengths(const OnnxCall& call, int64_t length) {
   std::vector<int64_t> lengths;
   IROPT_RETURN_IF_ERROR(call.CheckShape(std::span(&length, 1)));
-  if (call.In(1) == nullptr) {
+  if (!call.Has(1)) {
     lengths.assign(static_cast<size_t>(length), 1);
     return lengths;
   }
   IROPT_ASSIGN_OR_RETURN(lengths, call.IntsIn(1));
   if (std::ranges::any_of(lengths, [](int64_t part) { return part < 0; })) return call.Fail("a length is negative");
-  if (call.In(1)->shape().empty()) {
+  if (call.Shape(1).empty()) {
     const int64_t part = lengths.front();
     if (part == 0) return call.Fail("the parts have no elements");
     lengths.clear();
@@ -102,7 +102,7 @@ Result<HostValue> RunSplitToSequence(OnnxCall& call) {
   if (axis < 0 || axis >= rank) return call.Fail("the axis is out of range");
   const auto at = static_cast<size_t>(axis);
   IROPT_ASSIGN_OR_RETURN(const std::vector<int64_t> lengths, PartLengths(call, x->shape()[at]));
-  const bool drops_axis = call.In(1) == nullptr && call.Int("keepdims", 1) == 0;
+  const bool drops_axis = !call.Has(1) && call.Int("keepdims", 1) == 0;
   const size_t row_bytes = BytesOf(*x, at);
   const size_t item_bytes = BytesOf(*x, at + 1);
   const auto rows = static_cast<size_t>(Product(x->shape().first(at)));
@@ -161,10 +161,10 @@ Result<HostValue> RunConcatFromSequence(OnnxCall& call) {
 }
 
 constexpr KernelRow kSequenceKernels[] = {
-    {"ConcatFromSequence", RunConcatFromSequence}, {"SequenceAt", RunSequenceAt},
-    {"SequenceConstruct", RunSequenceConstruct},   {"SequenceEmpty", RunSequenceEmpty},
-    {"SequenceErase", RunSequenceErase},           {"SequenceInsert", RunSequenceInsert},
-    {"SequenceLength", RunSequenceLength},         {"SplitToSequence", RunSplitToSequence},
+    {"ConcatFromSequence", "", RunConcatFromSequence}, {"SequenceAt", "", RunSequenceAt},
+    {"SequenceConstruct", "", RunSequenceConstruct},   {"SequenceEmpty", "", RunSequenceEmpty},
+    {"SequenceErase", "", RunSequenceErase},           {"SequenceInsert", "", RunSequenceInsert},
+    {"SequenceLength", "", RunSequenceLength},         {"SplitToSequence", "0", RunSplitToSequence},
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ Result<Heads> FactorsIn(const OnnxCall& call, size_t input, bool is_used, const 
 
 // The states by batch and head, a row for each number of a key.
 Result<Heads> FirstStates(const OnnxCall& call, const Heads& key, const Heads& value) {
-  if (call.In(3) == nullptr) return Heads(key.batch, key.heads, key.size, value.size);
+  if (!call.Has(3)) return Heads(key.batch, key.heads, key.size, value.size);
   IROPT_ASSIGN_OR_RETURN(Heads states, HeadsIn(call, 3, 0));
   const int64_t expected[] = {key.batch, key.heads, key.size, value.size};
   if (!std::ranges::equal(states.shape(), expected)) return call.Fail("the state does not fit the keys");
@@ -110,8 +110,8 @@ Result<HostValue> RunLinearAttention(OnnxCall& call) {
       }
     }
   }
-  const DataType dtype = call.In(0)->dtype();
-  return ResultOf(call, {JoinedTensor(dtype, y), TensorOf(call.In(3) ? call.In(3)->dtype() : dtype, net.states)});
+  const DataType dtype = call.Dtype(0);
+  return ResultOf(call, {JoinedTensor(dtype, y), TensorOf(call.Dtype(3, dtype), net.states)});
 }
 
 // ---- Causal convolutions
@@ -120,8 +120,8 @@ Result<HostValue> RunLinearAttention(OnnxCall& call) {
 Result<HostValue> RunCausalConvWithState(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> weight, call.NumbersIn(1));
-  const std::span<const int64_t> shape = call.In(0)->shape();
-  const std::span<const int64_t> taps = call.In(1)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
+  const std::span<const int64_t> taps = call.Shape(1);
   if (shape.size() != 3 || taps.size() != 3 || taps[0] != shape[1] || taps[1] != 1 || taps[2] < 1)
     return call.Fail("the kernel does not fit the data");
   const int64_t channels = shape[1];
@@ -130,10 +130,10 @@ Result<HostValue> RunCausalConvWithState(OnnxCall& call) {
   const int64_t state_shape[] = {shape[0], channels, before};
   std::vector<double> bias(static_cast<size_t>(channels));
   std::vector<double> past(static_cast<size_t>(Product(state_shape)));
-  if (call.In(2) != nullptr) {
+  if (call.Has(2)) {
     IROPT_ASSIGN_OR_RETURN(bias, call.NumbersIn(2));
   }
-  if (call.In(3) != nullptr) {
+  if (call.Has(3)) {
     IROPT_ASSIGN_OR_RETURN(past, call.NumbersIn(3));
   }
   if (static_cast<int64_t>(bias.size()) != channels || static_cast<int64_t>(past.size()) != Product(state_shape))
@@ -155,13 +155,13 @@ Result<HostValue> RunCausalConvWithState(OnnxCall& call) {
     }
     state.insert(state.end(), all.end() - before, all.end());
   }
-  const DataType dtype = call.In(0)->dtype();
+  const DataType dtype = call.Dtype(0);
   return ResultOf(call, {FromNumbers(dtype, shape, y), FromNumbers(dtype, state_shape, state)});
 }
 
 constexpr KernelRow kStateKernels[] = {
-    {"CausalConvWithState", RunCausalConvWithState},
-    {"LinearAttention", RunLinearAttention},
+    {"CausalConvWithState", "01", RunCausalConvWithState},
+    {"LinearAttention", "012", RunLinearAttention},
 };
 
 }  // namespace

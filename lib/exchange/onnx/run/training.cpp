@@ -56,8 +56,8 @@ Result<HostValue> UpdateWeights(OnnxCall& call, size_t groups, F&& update) {
   for (size_t g = 0; g < groups; ++g) {
     if (g == 1) continue;  // the gradients
     for (size_t i = 0; i < inputs.weights; ++i) {
-      const NDArray& old = *call.In(2 + g * inputs.weights + i);
-      results.emplace_back(FromNumbers(old.dtype(), old.shape(), inputs.groups[g][i]));
+      const size_t old = 2 + g * inputs.weights + i;
+      results.emplace_back(FromNumbers(call.Dtype(old), call.Shape(old), inputs.groups[g][i]));
     }
   }
   return ResultOf(call, std::move(results));
@@ -158,7 +158,7 @@ Status CountNGrams(const OnnxCall& call, const NGrams& grams, std::span<const do
 Result<HostValue> RunTfIdfVectorizer(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const NGrams grams, ReadNGrams(call));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   if (shape.empty() || shape.size() > 2) return call.Fail("the input must be a row of words, or several");
   const int64_t rows = shape.size() == 1 ? 1 : shape[0];
   std::vector<double> y;
@@ -181,10 +181,10 @@ Result<HostValue> RunTfIdfVectorizer(OnnxCall& call) {
 }
 
 constexpr KernelRow kTrainingKernels[] = {
-    {"TfIdfVectorizer", RunTfIdfVectorizer},
-    {"ai.onnx.preview.training.Adagrad", RunAdagrad},
-    {"ai.onnx.preview.training.Adam", RunAdam},
-    {"ai.onnx.preview.training.Momentum", RunMomentum},
+    {"TfIdfVectorizer", "0", RunTfIdfVectorizer},
+    {"ai.onnx.preview.training.Adagrad", "01", RunAdagrad},
+    {"ai.onnx.preview.training.Adam", "01", RunAdam},
+    {"ai.onnx.preview.training.Momentum", "01", RunMomentum},
 };
 
 }  // namespace

@@ -88,7 +88,7 @@ Result<WindowPlan> WindowsOf(const OnnxCall& call, std::span<const int64_t> imag
 
 Result<HostValue> RunLpPool(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   if (shape.size() < 3) return call.Fail("the input must have channels");
   IROPT_ASSIGN_OR_RETURN(const WindowPlan windows, WindowsOf(call, shape.subspan(2), call.Ints("kernel_shape")));
   const auto power = static_cast<double>(call.Int("p", 2));
@@ -110,12 +110,12 @@ Result<HostValue> RunLpPool(OnnxCall& call) {
       y.push_back(std::pow(sum, 1 / power));
     } while (Next(window, counts));
   }
-  return HostValue(FromNumbers(call.In(0)->dtype(), result, y));
+  return HostValue(FromNumbers(call.Dtype(0), result, y));
 }
 
 Result<HostValue> RunGlobalLpPool(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   if (shape.size() < 2) return call.Fail("the input must have channels");
   const auto power = static_cast<double>(call.Int("p", 2));
   const int64_t inner = Product(shape.subspan(2));
@@ -124,7 +124,7 @@ Result<HostValue> RunGlobalLpPool(OnnxCall& call) {
   for (double& sum : y) sum = std::pow(sum, 1 / power);
   Index result(shape.size(), 1);
   std::copy_n(shape.begin(), 2, result.begin());
-  return HostValue(FromNumbers(call.In(0)->dtype(), result, y));
+  return HostValue(FromNumbers(call.Dtype(0), result, y));
 }
 
 // ---- WindowPlan that become an image
@@ -134,7 +134,7 @@ Result<HostValue> RunCol2Im(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const Index image, call.IntsIn(1));
   IROPT_ASSIGN_OR_RETURN(const Index block, call.IntsIn(2));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   IROPT_ASSIGN_OR_RETURN(const WindowPlan windows, WindowsOf(call, image, block));
   const int64_t taps = Product(block);
   const Index counts = windows.Counts(false);
@@ -160,7 +160,7 @@ Result<HostValue> RunCol2Im(OnnxCall& call) {
       ++column;
     } while (Next(window, counts));
   }
-  return HostValue(FromNumbers(call.In(0)->dtype(), result, y));
+  return HostValue(FromNumbers(call.Dtype(0), result, y));
 }
 
 // ---- WindowPlan whose elements are moved
@@ -185,8 +185,8 @@ Result<HostValue> RunDeformConv(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> weight, call.NumbersIn(1));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> offset, call.NumbersIn(2));
-  const std::span<const int64_t> shape = call.In(0)->shape();
-  const std::span<const int64_t> kernel = call.In(1)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
+  const std::span<const int64_t> kernel = call.Shape(1);
   if (shape.size() != 4 || kernel.size() != 4) return call.Fail("the images need two dimensions");
   IROPT_ASSIGN_OR_RETURN(const WindowPlan windows,
                          WindowsOf(call, shape.subspan(2), {kernel.begin() + 2, kernel.end()}));
@@ -198,10 +198,10 @@ Result<HostValue> RunDeformConv(OnnxCall& call) {
   std::vector<double> bias(static_cast<size_t>(kernel[0]));
   std::vector<double> mask(static_cast<size_t>(shape[0] * std::max<int64_t>(1, offset_groups) * taps * places), 1);
   const size_t masks = mask.size();
-  if (call.In(3) != nullptr) {
+  if (call.Has(3)) {
     IROPT_ASSIGN_OR_RETURN(bias, call.NumbersIn(3));
   }
-  if (call.In(4) != nullptr) {
+  if (call.Has(4)) {
     IROPT_ASSIGN_OR_RETURN(mask, call.NumbersIn(4));
   }
   const bool fits = groups > 0 && offset_groups > 0 && shape[1] == kernel[1] * groups && kernel[0] % groups == 0 &&
@@ -234,7 +234,7 @@ Result<HostValue> RunDeformConv(OnnxCall& call) {
       y.push_back(sum);
     }
   }
-  return HostValue(FromNumbers(call.In(0)->dtype(), result, y));
+  return HostValue(FromNumbers(call.Dtype(0), result, y));
 }
 
 // ---- Regions
@@ -250,8 +250,8 @@ std::pair<int64_t, int64_t> PixelsOf(int64_t first, int64_t last, int64_t part, 
 Result<HostValue> RunMaxRoiPool(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> rois, call.NumbersIn(1));
-  const std::span<const int64_t> shape = call.In(0)->shape();
-  const std::span<const int64_t> roi_shape = call.In(1)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
+  const std::span<const int64_t> roi_shape = call.Shape(1);
   const Index pooled = call.Ints("pooled_shape");
   if (shape.size() != 4 || roi_shape.size() != 2 || roi_shape[1] != 5 || pooled.size() != 2 || pooled[0] < 1 ||
       pooled[1] < 1)
@@ -278,7 +278,7 @@ Result<HostValue> RunMaxRoiPool(OnnxCall& call) {
     y.push_back(greatest);
     if (!Next(index, result)) break;
   }
-  return HostValue(FromNumbers(call.In(0)->dtype(), result, y));
+  return HostValue(FromNumbers(call.Dtype(0), result, y));
 }
 
 // Data and a shape, of some axes: the middle of the data, or the data in the middle of zeros.
@@ -324,7 +324,7 @@ Result<HostValue> RunCenterCropPad(OnnxCall& call) {
 Result<HostValue> RunAffineGrid(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> theta, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const Index size, call.IntsIn(1));
-  const std::span<const int64_t> shape = call.In(0)->shape();
+  const std::span<const int64_t> shape = call.Shape(0);
   const auto spatial = static_cast<int64_t>(size.size()) - 2;
   if (spatial < 2 || spatial > 3 || shape.size() != 3 || shape[0] != size[0] || shape[1] != spatial ||
       shape[2] != spatial + 1)
@@ -353,13 +353,13 @@ Result<HostValue> RunAffineGrid(OnnxCall& call) {
       }
     } while (Next(index, image));
   }
-  return HostValue(FromNumbers(call.In(0)->dtype(), result, y));
+  return HostValue(FromNumbers(call.Dtype(0), result, y));
 }
 
 constexpr KernelRow kWindowKernels[] = {
-    {"AffineGrid", RunAffineGrid}, {"CenterCropPad", RunCenterCropPad}, {"Col2Im", RunCol2Im},
-    {"DeformConv", RunDeformConv}, {"GlobalLpPool", RunGlobalLpPool},   {"LpPool", RunLpPool},
-    {"MaxRoiPool", RunMaxRoiPool},
+    {"AffineGrid", "01", RunAffineGrid}, {"CenterCropPad", "01", RunCenterCropPad}, {"Col2Im", "012", RunCol2Im},
+    {"DeformConv", "012", RunDeformConv}, {"GlobalLpPool", "0", RunGlobalLpPool},   {"LpPool", "0", RunLpPool},
+    {"MaxRoiPool", "01", RunMaxRoiPool},
 };
 
 }  // namespace

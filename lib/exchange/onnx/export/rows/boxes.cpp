@@ -14,8 +14,7 @@ namespace iropt::onnx {
 namespace {
 
 // R.vision.non_max_suppression has rows of boxes with their scores, and suppresses boxes of an image in the order of
-// the scores. ONNX has boxes and scores by class, so each row stands for a class where it is the first one of its
-// class.
+// the scores. ONNX has boxes and scores by class.
 class BoxSuppression {
  public:
   BoxSuppression(OpExport& op, const NonMaximumSuppressionAttrs& attrs, const TensorType& type)
@@ -86,16 +85,16 @@ class BoxSuppression {
   bool has_classes() const { return attrs_.id_index() >= 0 && !attrs_.force_suppress(); }
   bool has_most() const { return attrs_.max_output_size() > 0; }
 
-  // The scores, (images, classes, boxes): 0 for boxes of other classes.
+  // The scores, (images, classes, boxes): 0 for boxes of other classes. The classes are those that occur in any image.
+  // NaN is not in order with other numbers, nor equal to itself.
   std::string_view ScoresByClass() {
     const std::string_view scores = op_.Unsqueeze(scores_, {1});
     if (!has_classes()) return scores;
     const std::string_view classes = Element(rows_, attrs_.id_index());
-    const std::string_view is_same = op_.Add("Equal", {op_.Unsqueeze(classes, {2}), op_.Unsqueeze(classes, {1})});
-    const std::string_view first =
-        op_.Add("ArgMax", {op_.Cast(is_same, DataType::Bool(), kFloat)}, {IntAttribute("axis", 2)});
-    const std::string_view is_first = op_.Add("Equal", {first, op_.Unsqueeze(positions_, {1})});
-    return op_.Add("Where", {op_.Add("And", {is_same, is_first}), scores, op_.Scalar(0, kFloat)});
+    is_unlike_ = op_.Add("IsNaN", {classes});
+    const std::string_view occurring = op_.Add("Unique", {op_.Add("Where", {is_unlike_, op_.Scalar(0, kFloat), classes})});
+    const std::string_view is_same = op_.Add("Equal", {op_.Unsqueeze(classes, {1}), op_.Unsqueeze(occurring, {1})});
+    return op_.Add("Where", {is_same, scores, op_.Scalar(0, kFloat)});
   }
 
   // (image, class, box) of each selected box. ONNX suppresses boxes that overlap by more than the threshold, Relax also
@@ -105,10 +104,17 @@ class BoxSuppression {
     const std::string_view corners = op_.Add("Slice", {rows_, op_.Ints({begin}), op_.Ints({begin + 4}), op_.Ints({2})});
     const auto threshold = static_cast<float>(attrs_.iou_threshold());
     const float overlap = std::nextafter(std::min(threshold, std::nextafter(1.0F, 2.0F)), 0.0F);
-    const std::string_view most = has_most() && !has_classes() ? op_.Ints({attrs_.max_output_size()}) : count_;
+    const std::string_view most = has_most() ? op_.Ints({attrs_.max_output_size()}) : count_;
     return op_.Add("NonMaxSuppression", {op_.Cast(corners, dtype_, kFloat), ScoresByClass(), most,
                                          op_.Reshape(op_.Scalar(static_cast<double>(overlap), kFloat), {1}),
                                          op_.Reshape(op_.Scalar(0, kFloat), {1})});
+  }
+
+  // 1 for the boxes without a class, which no box suppresses, 0 for others.
+  std::string_view KeptInAnyCase() {
+    if (!has_classes()) return op_.Add("Sub", {order_, order_});
+    const std::string_view is_kept = op_.Add("And", {is_unlike_, op_.Add("Greater", {scores_, op_.Scalar(0, kFloat)})});
+    return op_.Cast(is_kept, DataType::Bool(), kLong);
   }
 
   // 1 for the boxes that are kept, 0 for others, in the order of their scores.
@@ -116,7 +122,7 @@ class BoxSuppression {
     const std::string_view places = op_.Add("Gather", {selected, op_.Ints({0, 2})}, {IntAttribute("axis", 1)});
     const std::string_view number = op_.Add("Slice", {op_.Add("Shape", {selected}), op_.Ints({0}), op_.Ints({1})});
     const std::string_view ones = op_.Add("Expand", {op_.Ints({1}), number});
-    const std::string_view kept = op_.Add("ScatterND", {op_.Add("Sub", {order_, order_}), places, ones});
+    const std::string_view kept = op_.Add("ScatterND", {KeptInAnyCase(), places, ones});
     if (!has_most() || !has_classes()) return kept;
     const std::string_view place = op_.Add("CumSum", {kept, op_.exporter().IntScalar(1)});
     const std::string_view is_over = op_.Add("Greater", {place, op_.exporter().IntScalar(attrs_.max_output_size())});
@@ -150,6 +156,7 @@ class BoxSuppression {
   std::string_view count_;      // int64[1], of the boxes that are left
   std::string_view positions_;  // int64[boxes], from 0 up
   std::string_view scores_, order_, rows_;
+  std::string_view is_unlike_;  // bool[images, boxes], of those whose class is NaN
 };
 
 Names ExportNonMaxSuppression(OpExport& op) {
