@@ -62,9 +62,8 @@ Result<HostValue> RunAttention(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Attended result, Attend(call, query, key, value, rule));
   const DataType dtype = call.Dtype(0);
   const bool is_flat = call.Shape(0).size() == 3;
-  return ResultOf(
-      call, {is_flat ? JoinedTensor(dtype, result.y) : TensorOf(dtype, result.y), TensorOf(call.Dtype(1), key),
-             TensorOf(call.Dtype(2), value), TensorOf(dtype, result.scores)});
+  return ResultOf(call, {is_flat ? JoinedTensor(dtype, result.y) : TensorOf(dtype, result.y),
+                         TensorOf(call.Dtype(1), key), TensorOf(call.Dtype(2), value), TensorOf(dtype, result.scores)});
 }
 
 // ---- Attention whose scores and probabilities graphs change

@@ -173,16 +173,14 @@ namespace {
 Result<HostValue> RunMatMulInteger(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 2, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 3, false));
-  IROPT_ASSIGN_OR_RETURN(const MatrixProduct product,
-                         MultipliedIntegers(call, call.Shape(0), a, call.Shape(1), b));
+  IROPT_ASSIGN_OR_RETURN(const MatrixProduct product, MultipliedIntegers(call, call.Shape(0), a, call.Shape(1), b));
   return HostValue(FromNumbers(DataType::Int(32), product.shape, product.values));
 }
 
 Result<HostValue> RunQLinearMatMul(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 2, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 3, 5, false));
-  IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
-                         MultipliedIntegers(call, call.Shape(0), a, call.Shape(3), b));
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, MultipliedIntegers(call, call.Shape(0), a, call.Shape(3), b));
   IROPT_ASSIGN_OR_RETURN(const MatrixParameter a_scale, MatrixParameter::Read(call, 1, product.shape, true));
   IROPT_ASSIGN_OR_RETURN(const MatrixParameter b_scale, MatrixParameter::Read(call, 4, product.shape, false));
   IROPT_ASSIGN_OR_RETURN(const MatrixParameter y_scale, MatrixParameter::Read(call, 6, product.shape, true));
@@ -321,8 +319,7 @@ Result<HostValue> RunConvInteger(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> w, CenteredKernel(call, 1, 3));
   IROPT_ASSIGN_OR_RETURN(const double x_zero, OneNumber(call, 2, 0));
   for (double& value : x) value -= x_zero;
-  IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
-                         ReadConvolution(call, call.Shape(0), call.Shape(1)));
+  IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv, ReadConvolution(call, call.Shape(0), call.Shape(1)));
   std::vector<double> sums = Convolve(conv, x, w);
   for (double& sum : sums) sum = WrappedSum(sum);
   return HostValue(FromNumbers(DataType::Int(32), ShapeOf(conv), sums));
@@ -338,8 +335,7 @@ Result<HostValue> RunQLinearConv(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const double y_scale, OneNumber(call, 6, 1));
   IROPT_ASSIGN_OR_RETURN(const double y_zero, OneNumber(call, 7, 0));
   for (double& value : x) value -= x_zero;
-  IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
-                         ReadConvolution(call, call.Shape(0), call.Shape(3)));
+  IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv, ReadConvolution(call, call.Shape(0), call.Shape(3)));
   std::vector<double> bias;
   if (call.Has(8)) {
     IROPT_ASSIGN_OR_RETURN(bias, call.NumbersIn(8));

@@ -315,8 +315,7 @@ Status Scale(const OnnxCall& call, double scale, size_t input, MatrixProduct& pr
 Result<HostValue> RunMatMulIntegerToFloat(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 4, true));
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 5, false));
-  IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
-                         MultipliedIntegers(call, call.Shape(0), a, call.Shape(1), b));
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, MultipliedIntegers(call, call.Shape(0), a, call.Shape(1), b));
   IROPT_ASSIGN_OR_RETURN(const double a_scale, OneNumber(call, 2, 1));
   IROPT_RETURN_IF_ERROR(Scale(call, a_scale, 3, product));
   IROPT_RETURN_IF_ERROR(AddBias(call, 6, product));
@@ -330,8 +329,7 @@ Result<HostValue> RunDynamicQuantizeMatMul(OnnxCall& call) {
   DynamicRange a = QuantizeDynamically(real);
   for (double& value : a.numbers) value -= a.zero;
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 3, false));
-  IROPT_ASSIGN_OR_RETURN(MatrixProduct product,
-                         MultipliedIntegers(call, call.Shape(0), a.numbers, call.Shape(1), b));
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, MultipliedIntegers(call, call.Shape(0), a.numbers, call.Shape(1), b));
   IROPT_RETURN_IF_ERROR(Scale(call, a.scale, 2, product));
   IROPT_RETURN_IF_ERROR(AddBias(call, 4, product));
   return HostValue(FromNumbers(call.Dtype(0), product.shape, product.values));
@@ -390,7 +388,7 @@ Result<HostValue> RunQGemm(OnnxCall& call) {
     const double factor = b_scale[b_scale.size() == 1 ? 0 : i % columns];
     double& value = product.values[i];
     value = call.Has(8) ? Requantized(value, Multiplier(scale, factor, y_scale), y_zero, dtype)
-                       : value * Multiplier(scale, factor, 1);
+                        : value * Multiplier(scale, factor, 1);
   }
   return HostValue(FromNumbers(dtype, product.shape, product.values));
 }

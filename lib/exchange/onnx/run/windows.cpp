@@ -357,8 +357,8 @@ Result<HostValue> RunAffineGrid(OnnxCall& call) {
 }
 
 constexpr KernelRow kWindowKernels[] = {
-    {"AffineGrid", "01", RunAffineGrid}, {"CenterCropPad", "01", RunCenterCropPad}, {"Col2Im", "012", RunCol2Im},
-    {"DeformConv", "012", RunDeformConv}, {"GlobalLpPool", "0", RunGlobalLpPool},   {"LpPool", "0", RunLpPool},
+    {"AffineGrid", "01", RunAffineGrid},  {"CenterCropPad", "01", RunCenterCropPad}, {"Col2Im", "012", RunCol2Im},
+    {"DeformConv", "012", RunDeformConv}, {"GlobalLpPool", "0", RunGlobalLpPool},    {"LpPool", "0", RunLpPool},
     {"MaxRoiPool", "01", RunMaxRoiPool},
 };
 

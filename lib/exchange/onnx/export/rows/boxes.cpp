@@ -92,7 +92,8 @@ class BoxSuppression {
     if (!has_classes()) return scores;
     const std::string_view classes = Element(rows_, attrs_.id_index());
     is_unlike_ = op_.Add("IsNaN", {classes});
-    const std::string_view occurring = op_.Add("Unique", {op_.Add("Where", {is_unlike_, op_.Scalar(0, kFloat), classes})});
+    const std::string_view occurring =
+        op_.Add("Unique", {op_.Add("Where", {is_unlike_, op_.Scalar(0, kFloat), classes})});
     const std::string_view is_same = op_.Add("Equal", {op_.Unsqueeze(classes, {1}), op_.Unsqueeze(occurring, {1})});
     return op_.Add("Where", {is_same, scores, op_.Scalar(0, kFloat)});
   }
