@@ -5,7 +5,8 @@
 
 The cases are in onnx_row_cases.py. Each row of SOURCE_FOLDER/ops, which is for an operator from a version of the operator
 set on, and each kernel and definition of SOURCE_FOLDER/run must have a case, and so must each version from 23 on of the
-operators of ONNX, which test/onnx_operators.txt lists. All of these must have a type rule, and be run but for a list. Models run
+operators of ONNX, which test/onnx_operators.txt lists. All of these must have a type rule, and be run but for a list. What docs/onnx.md
+names as run or not run must be so. Models run
 as they are and under -O3. With the folder of onnxruntime-node, the cases of its domain and of operators from version 18 on are
 also compared with it, as they are and as ir-opt -O3 writes them. --table prints what becomes of each operator that sets 23 to 28
 added or changed, and of those of onnxruntime.
@@ -24,6 +25,7 @@ import onnx_file
 import onnx_row_cases
 
 ROW = re.compile(r'^\s*\{"(\w+)", (\d+), \w+, \w+, [\w:<>]+,', re.MULTILINE)
+ROW_NAME = re.compile(r'^\s*\{"(\w+)", \d+,', re.MULTILINE)
 KERNEL = re.compile(r'\{"([\w.]+)",\s*"\d*",\s*(?:Run|Define)\w+[,}]')
 DEFINITION = re.compile(r'\{"([\w.]+)",\s*"\d*",\s*Define\w+,\s*"([^"]+)"\}')
 
@@ -87,6 +89,28 @@ def unlisted(folder, cases):
     for name in sorted(rules):
         if name.startswith("com.microsoft.") and name in run and not any(case.full_name == name for case in cases):
             yield f"no case for {name}"
+
+
+def misdocumented(folder):
+    """The operators of which docs/onnx.md says that they run, and do not, or the reverse."""
+    with open(os.path.join(folder, "..", "..", "..", "docs", "onnx.md"), encoding="utf-8") as file:
+        text = " ".join(file.read().split())
+    run = set(ROW_NAME.findall(read(folder, "ops/*.cpp"))) | set(KERNEL.findall(read(folder, "run/*.cpp")))
+    runs, _, fails = text.partition("`ir-run` runs these calls:")[2].partition("- Calls have the dtype")[0].partition("It does not run")
+    standard, separator, contributed = fails.partition("Of `com.microsoft` these are")
+    if not separator:
+        yield "docs/onnx.md has no list of operators that do not run"
+    for name in re.findall(r"`([A-Z]\w+)`", runs):
+        if name not in run and f"com.microsoft.{name}" not in run:
+            yield f"docs/onnx.md: {name} does not run"
+    for name in re.findall(r"`([A-Z]\w+)`(?! in training)", standard):
+        if name in run:
+            yield f"docs/onnx.md: {name} runs"
+    for pattern in re.findall(r"`([*A-Z][\w*]+)`", contributed):
+        expected = re.compile(pattern.replace("*", r"\w+"))
+        for name in sorted(run):
+            if name.startswith("com.microsoft.") and expected.fullmatch(name.removeprefix("com.microsoft.")):
+                yield f"docs/onnx.md: {name} runs"
 
 
 def table(folder, cases):
@@ -226,6 +250,7 @@ def main():
         return 0
     problems = [f"no case for the row {row}" for row in missing(options.folder, cases)]
     problems += unlisted(options.folder, cases)
+    problems += misdocumented(options.folder)
     for case in cases:
         if options.filter not in case.full_name:
             continue
