@@ -109,7 +109,7 @@ constexpr double kSkipEpsilon = static_cast<double>(1e-12F);
 // Data, what is added to it, scale, shift, bias -> y, mean, inverse deviation, the sum
 Value DefineSkipLayerNormalization(OpImport& op) {
   const int rank = op.Rank(0);
-  if (rank < 1 || !KnowsRanks(op, {1, 4})) return {};
+  if (rank < 1 || !KnowsRanks(op, {1, 4}) || op.Rank(1) > rank || op.Rank(4) > rank) return {};
   const Expr* sum = Shared(op, Biased(op, Add(op, op.In(0), op.In(1)), 4));
   const double epsilon = op.Float("epsilon", kSkipEpsilon);
   if (const Expr* y = LayerNorm(op, sum, 2, 3, epsilon)) return Outputs(op, {y, nullptr, nullptr, sum});
@@ -121,7 +121,7 @@ Value DefineSkipLayerNormalization(OpImport& op) {
 // Data, what is added to it, scale, bias -> y, mean, inverse deviation, the sum
 Value DefineSkipSimplifiedLayerNormalization(OpImport& op) {
   const int rank = op.Rank(0);
-  if (rank < 1 || !KnowsRanks(op, {1, 3})) return {};
+  if (rank < 1 || !KnowsRanks(op, {1, 3}) || op.Rank(1) > rank || op.Rank(3) > rank) return {};
   const Expr* sum = Shared(op, Biased(op, Add(op, op.In(0), op.In(1)), 3));
   const Normalized norm = Normalize(op, sum, rank - 1, op.Float("epsilon", kSkipEpsilon), false);
   return Outputs(op, {Multiply(op, norm.y, op.In(2)), nullptr, norm.inverse_deviation, sum});
