@@ -5,7 +5,9 @@ import fs from 'node:fs';
 
 const ROOT = new URL('../../', import.meta.url);
 const {MemoryFiles, MemoryStream} = await import(new URL('build-wasm/npm/package/lib/memory_files.js', ROOT));
-const {Tool} = await import(new URL('build-wasm/npm/package/lib/tool.js', ROOT));
+const {heapParts, Tool} = await import(new URL('build-wasm/npm/package/lib/tool.js', ROOT));
+
+const {makeWasi} = await import(new URL('build-wasm/npm/package/lib/wasi.js', ROOT));
 
 const module = new WebAssembly.Module(fs.readFileSync(new URL('build-wasm/bin/ir-opt.wasm', ROOT)));
 const model = fs.readFileSync(new URL('examples/cnn.onnx', ROOT));
@@ -53,6 +55,23 @@ function runWith(tool, [name, flags, env = {}], limits = {}) {
 }
 const sizeOf = (tool) => tool.program.memory.buffer.byteLength;
 
+// What is kept of a heap has the zeros that are in use.
+const heap = new Uint8Array(1 << 20);
+heap.fill(1, 5000, 6000);
+heap.fill(1, 300000, 300001);
+heap.fill(1, heap.length - 4);
+const kept = heapParts(heap.buffer, 4096);
+const dirty = new Uint8Array(heap.length).fill(7);
+for (const {begin, contents} of kept) dirty.set(contents, begin);
+assert.ok(Buffer.from(heap.subarray(4096, 300001)).equals(dirty.subarray(4096, 300001)));
+assert.deepEqual(heap.subarray(-4096), dirty.subarray(-4096));
+assert.ok(kept.reduce((sum, {contents}) => sum + contents.length, 0) < 310000);
+// Preparing a program must not ask for what differs between runs.
+const {imports} = makeWasi(new WebAssembly.Memory({initial: 1}));
+for (const name of ['environ_sizes_get', 'args_get', 'path_open', 'clock_time_get', 'random_get'])
+  assert.throws(() => imports[name](0, 0, 0), /before the first run/);
+console.log('what is kept of a prepared program');
+
 const expected = RUNS.map((run) => runWith(new Tool(module), run));
 assert.equal(expected.filter(({code}) => code === 0).length, 11, JSON.stringify(expected.map(({code}) => code)));
 assert.notDeepEqual(expected[0].out, expected[2].out);
@@ -76,6 +95,12 @@ const trap = () => {
 };
 tool.program.exports = {...tool.program.exports, _start: trap};
 assert.equal(runWith(tool, RUNS[0]).code, 70);
+check(0);
+tool.program.exports = {...tool.program.exports, _start: () => new Uint8Array(2 ** 53)};
+const without = runWith(tool, RUNS[0]);
+assert.equal(without.code, 7);
+assert.match(without.printed[1], /too little memory/);
+tool.program = undefined;
 check(0);
 console.log('and after runs that are ended');
 

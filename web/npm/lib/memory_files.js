@@ -4,8 +4,9 @@ import {failure} from './wasi.js';
 
 let lastInode = 0;
 
-// What is appended is collected in blocks of at least this size.
-const BLOCK = 1 << 20;
+// What is appended is collected in blocks, each as large as all before it, within these bounds: most files are small.
+const LEAST_BLOCK = 1 << 12;
+const MOST_BLOCK = 1 << 20;
 
 class Inode {
   constructor(type) {
@@ -29,7 +30,7 @@ class Inode {
     }
     const rest = part.subarray(fits);
     if (rest.length > 0) {
-      const block = new Uint8Array(Math.max(BLOCK, rest.length));
+      const block = new Uint8Array(Math.max(rest.length, LEAST_BLOCK, Math.min(this.size, MOST_BLOCK)));
       block.set(rest);
       this.blocks.push(block);
       this.free = block.length - rest.length;

@@ -21,33 +21,23 @@ function pagesFor(inputBytes) {
   return FIRST_PAGES + Math.ceil(Math.min(MEMORY_OF_INPUT * inputBytes, MOST_EXPECTED) / PAGE);
 }
 
-// Firefox has an error of its own for it.
+// Firefox has an error of its own for it. Engines have RangeErrors for memory that they do not have as well.
 function isStackOverflow(error) {
-  return error instanceof RangeError || error.name === 'InternalError';
+  return (error instanceof RangeError && /call stack/.test(error.message)) || error.name === 'InternalError';
 }
 
 function part(buffer, begin, end) {
   return {begin, contents: new Uint8Array(buffer.slice(begin, end))};
 }
 
-// The parts of a memory from `begin` on that are not zero, in blocks.
-function usedParts(buffer, begin) {
+// The parts of a heap, from `begin` on, that are in use. Behind the memory that it has given, malloc has a header that is not zero, and it
+// has another one at the end of the memory; between these all is zero. Zeros below them are values that runs change.
+export function heapParts(buffer, begin) {
   const words = new Uint32Array(buffer);
-  const isUsed = (at) => {
-    for (let i = at / 4; i < (at + BLOCK) / 4; ++i) if (words[i] !== 0) return true;
-    return false;
-  };
-  const parts = [];
-  let from;
-  for (let at = begin - (begin % BLOCK); at <= buffer.byteLength; at += BLOCK) {
-    const used = at < buffer.byteLength && isUsed(at);
-    if (used) from ??= Math.max(at, begin);
-    else if (from !== undefined) {
-      parts.push(part(buffer, from, at));
-      from = undefined;
-    }
-  }
-  return parts;
+  const last = buffer.byteLength - BLOCK;
+  let used = last / 4;
+  while (used > begin / 4 && words[used - 1] === 0) --used;
+  return [part(buffer, begin, 4 * used), part(buffer, last, buffer.byteLength)];
 }
 
 // Reports an error of the engine, and returns the exit code.
@@ -55,6 +45,10 @@ function failed(error, {name, streams}) {
   const report = (message) => streams[2].write(new TextEncoder().encode(`${name}: ${message}\n`), null);
   if (isStackOverflow(error)) {
     report('error: the input is nested too deeply for the stack of this engine');
+    return OUT_OF_MEMORY;
+  }
+  if (error instanceof RangeError) {
+    report(`error: this engine has too little memory: ${error.message}`);
     return OUT_OF_MEMORY;
   }
   report(`internal error: ${error.message}\n${error.stack ?? ''}`);
@@ -77,13 +71,17 @@ class Program {
   save() {
     const {__global_base: globals, __data_end: end, __heap_base: heap, __stack_pointer: stack} = this.exports;
     this.exports.prepare();
-    this.saved = [part(this.memory.buffer, globals.value, end.value), ...usedParts(this.memory.buffer, heap.value)];
+    this.saved = [part(this.memory.buffer, globals.value, end.value), ...heapParts(this.memory.buffer, heap.value)];
     this.stack = stack.value;
   }
   // Nothing is expected of the rest of the memory.
   restore(pages) {
     const missing = pages - this.memory.buffer.byteLength / PAGE;
-    if (missing > 0) this.memory.grow(missing);
+    try {
+      if (missing > 0) this.memory.grow(missing);
+    } catch {
+      // The tool asks for what it needs, and reports that it does not get it.
+    }
     const bytes = new Uint8Array(this.memory.buffer);
     for (const {begin, contents} of this.saved) bytes.set(contents, begin);
     this.exports.__stack_pointer.value = this.stack;
@@ -113,13 +111,14 @@ export class Tool {
     const maximum = Math.min(MOST_PAGES, Math.max(FIRST_PAGES, Math.floor(maxMemory / PAGE)));
     const pages = Math.min(maximum, pagesFor(inputBytes));
     if (this.program?.maximum !== maximum) {
-      const program = new Program(this.module, FIRST_PAGES, maximum);
+      this.program = undefined;
       try {
+        const program = new Program(this.module, FIRST_PAGES, maximum);
         program.save();
+        this.program = program;
       } catch (error) {
         return failed(error, run);
       }
-      this.program = program;
     }
     this.program.restore(pages);
     const code = this.program.run(run);

@@ -18,20 +18,28 @@ export class Exit {
   }
 }
 
+// Not an Error: many files are looked for that are not there, and a stack trace takes longer than to look.
+class FileError {
+  constructor(code) {
+    this.code = code;
+    this.message = code;
+  }
+}
+
 export function failure(code) {
-  return Object.assign(new Error(code), {code});
+  return new FileError(code);
 }
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-// Returns the functions, and `begin`, which says what the next run has. args: the command line with the program's name; env: an
+// Returns the functions, and `begin`, which says what the next run has; before, the program that asks for something of a run is wrong. args: the command line with the program's name; env: an
 // object; files: a file system; streams: the files of the standard input, output and error output. The program starts in env.PWD.
 export function makeWasi(memory) {
-  let args = [];
-  let environment = [];
+  let args;
+  let environment;
   let files;
-  let table = [];
+  let table;
   const begin = (run) => {
     args = run.args;
     environment = Object.entries(run.env).map(([name, value]) => `${name}=${value}`);
@@ -240,6 +248,7 @@ export function makeWasi(memory) {
   const imports = {};
   for (const [name, call] of Object.entries(functions)) {
     imports[name] = (...values) => {
+      if (table === undefined) throw new Error(`${name} is called before the first run`);
       refresh();
       try {
         return call(...values) ?? 0;
