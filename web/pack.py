@@ -6,15 +6,17 @@
 Writes build-wasm/npm/package, which is the package for npm, and ir-opt-VERSION.tgz next to it; and build-wasm/site, the page with
 the same module and its examples.
 """
+import gzip
 import json
 import os
 import re
 import shutil
-import subprocess
+import tarfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WEB = os.path.join(ROOT, "web")
 BUILD = os.path.join(ROOT, "build-wasm")
+TIME_IN_PACKED = 499162500  # 1985-10-26
 MODULE = os.path.join(BUILD, "bin", "ir-opt.wasm")
 
 
@@ -56,6 +58,21 @@ def readme():
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
 
 
+def write_packed(path, package):
+    """What npm pack writes: all files below a folder `package`. The times are npm's, so that the same files give the same bytes."""
+    names = sorted(os.path.join(above, name) for above, _, names in os.walk(package) for name in names)
+    with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as tar:
+        for name in names:
+            inside = os.path.relpath(name, package)
+            entry = tarfile.TarInfo(f"package/{inside}")
+            entry.size = os.path.getsize(name)
+            entry.mtime = TIME_IN_PACKED
+            entry.mode = 0o755 if os.path.dirname(inside) == "bin" else 0o644
+            with open(name, "rb") as contents:
+                tar.addfile(entry, contents)
+    return path
+
+
 def pack_npm():
     folder = fresh(os.path.join(BUILD, "npm"))
     package = shutil.copytree(os.path.join(WEB, "npm"), os.path.join(folder, "package"))
@@ -68,8 +85,7 @@ def pack_npm():
     with open(os.path.join(package, "package.json"), "w", encoding="utf-8") as file:
         json.dump(description, file, indent=2)
         file.write("\n")
-    packed = subprocess.run(["npm", "pack", "--silent", "--pack-destination", folder, package], check=True, capture_output=True, text=True)
-    return os.path.join(folder, packed.stdout.split()[-1])
+    return write_packed(os.path.join(folder, f"{description['name']}-{description['version']}.tgz"), package)
 
 
 def make_site():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tests the package for npm: installs the packed file in an empty project, runs its commands and its functions in Node, and
-compiles a program in TypeScript.
+compiles a program in TypeScript. Without npm, of which Debian makes hundreds of packages, the file is unpacked to where npm installs it.
 
   package.py [--native build/bin/ir-opt]
 
@@ -9,9 +9,12 @@ works; the exit code is 1 at the first one that does not.
 """
 import argparse
 import glob
+import json
 import os
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -124,18 +127,44 @@ FAILURES = [(["ir-opt", "-load-pass-plugin=libmine.so", "in.ir"], "cannot load p
             (["ir-opt", "-bisect=true", "-passes=FoldConstant", "in.ir"], "processes cannot be started in this build")]
 
 
+def install(folder, packed):
+    """Makes a project in the folder, and installs the packed file in it."""
+    if shutil.which("npm"):
+        run(["npm", "init", "-y"], folder)
+        run(["npm", "pkg", "set", "type=module"], folder)
+        run(["npm", "install", "--no-audit", "--no-fund", packed], folder)
+        return
+    with open(os.path.join(folder, "package.json"), "w", encoding="utf-8") as file:
+        json.dump({"name": "project", "type": "module"}, file)
+    modules = os.path.join(folder, "node_modules")
+    with tarfile.open(packed) as tar:
+        tar.extractall(modules)
+    os.rename(os.path.join(modules, "package"), os.path.join(modules, "ir-opt"))
+    with open(os.path.join(modules, "ir-opt", "package.json"), encoding="utf-8") as file:
+        commands = json.load(file)["bin"]
+    os.mkdir(os.path.join(modules, ".bin"))
+    for name, path in commands.items():
+        os.symlink(os.path.join("..", "ir-opt", path), os.path.join(modules, ".bin", name))
+
+
+def installed(name):
+    """The command of a project."""
+    return ["npx", "--no-install", name] if shutil.which("npx") else [os.path.join("node_modules", ".bin", name)]
+
+
 def expect_failures(folder):
     with open(os.path.join(folder, "in.ir"), "w", encoding="utf-8") as file:
         file.write('@R.function\ndef main(x: R.Tensor((2,), "float32")):\n    return x\n')
-    for command, message in FAILURES:
-        result = subprocess.run(["npx", "--no-install", *command], cwd=folder, capture_output=True, text=True, check=False)
+    for (name, *flags), message in FAILURES:
+        command = [*installed(name), *flags]
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if result.returncode == 0 or message not in result.stderr:
             raise SystemExit(f"package: failed: {' '.join(command)}: {result.stderr}")
     print("messages of what is missing")
 
 
 def try_oldest(folder, model):
-    """The oldest version of Node that the package supports, if it is installed."""
+    """The oldest version of Node that the package supports, if it is installed next to another one."""
     node = os.path.join(BUILD, "tools", "node_modules", "node", "bin", "node")
     if not os.path.exists(node):
         return
@@ -150,7 +179,7 @@ def compare(folder, native):
     for source, flags, output in COMPARED:
         path = os.path.join(ROOT, source)
         results = []
-        for tool in (["npx", "--no-install", "ir-opt"], [native]):
+        for tool in (installed("ir-opt"), [native]):
             run([*tool, *flags, path, "-o", output], folder)
             with open(os.path.join(folder, output), "rb") as file:
                 results.append(file.read())
@@ -165,21 +194,20 @@ def main():
     args = parser.parse_args()
     [packed] = glob.glob(os.path.join(BUILD, "npm", "ir-opt-*.tgz"))
     with tempfile.TemporaryDirectory() as folder:
-        run(["npm", "init", "-y"], folder)
-        run(["npm", "pkg", "set", "type=module"], folder)
-        run(["npm", "install", "--no-audit", "--no-fund", packed], folder)
+        install(folder, packed)
+        optimize, evaluate = installed("ir-opt"), installed("ir-run")
         model = os.path.join(ROOT, "examples", "cnn.onnx")
-        run(["npx", "--no-install", "ir-opt", "-O3", model, "-o", "small.onnx"], folder)
-        printed = run(["npx", "--no-install", "ir-run", "-random-inputs", "-print", "small.onnx"], folder)
+        run([*optimize, "-O3", model, "-o", "small.onnx"], folder)
+        printed = run([*evaluate, "-random-inputs", "-print", "small.onnx"], folder)
         if not printed.strip():
             raise SystemExit("package: failed: ir-run prints nothing")
-        run(["npx", "--no-install", "ir-run", "-random-inputs", "-output=out.npz", "small.onnx"], folder)
-        run(["npx", "--no-install", "ir-run", "-random-inputs", "-check=out.npz", "-rtol=1e-3", "-atol=0.5", "small.onnx"], folder)
+        run([*evaluate, "-random-inputs", "-output=out.npz", "small.onnx"], folder)
+        run([*evaluate, "-random-inputs", "-check=out.npz", "-rtol=1e-3", "-atol=0.5", "small.onnx"], folder)
         print("commands")
         for name in ("README.md", "LICENSE", "lib/index.d.ts"):
             if not os.path.exists(os.path.join(folder, "node_modules", "ir-opt", name)):
                 raise SystemExit(f"package: failed: it has no {name}")
-        piped = run(["npx", "--no-install", "ir-opt", "-O1", "-"], folder, input='@R.function\ndef main(x: R.Tensor((2,), "float32")):\n    return x\n')
+        piped = run([*optimize, "-O1", "-"], folder, input='@R.function\ndef main(x: R.Tensor((2,), "float32")):\n    return x\n')
         if "return x" not in piped:
             raise SystemExit(f"package: failed: a pipe: {piped}")
         print("pipes")
@@ -190,8 +218,8 @@ def main():
         try_oldest(folder, model)
         with open(os.path.join(folder, "program.ts"), "w", encoding="utf-8") as file:
             file.write(PROGRAM)
-        compiler = os.path.join(BUILD, "tools", "node_modules", ".bin", "tsc")
-        if os.path.exists(compiler):
+        compiler = shutil.which("tsc", path=os.pathsep.join([os.path.join(BUILD, "tools", "node_modules", ".bin"), os.environ["PATH"]]))
+        if compiler:
             run([compiler, "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom", "program.ts"], folder)
             print("types")
         if args.native:

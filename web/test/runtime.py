@@ -39,7 +39,7 @@ def main():
         module = os.path.join(folder, "cases.wasm")
         subprocess.run([*COMPILE, CASES, *sources, *LINK, "-o", module], check=True)
         program = os.path.join(folder, "cases")
-        subprocess.run(["c++", "-std=c++20", CASES, "-o", program], check=True)
+        subprocess.run([f"{LLVM}/bin/clang++", "-std=c++20", CASES, "-o", program], check=True)
         script = os.path.join(folder, "run.mjs")
         with open(script, "w", encoding="utf-8") as file:
             file.write(RUN)
