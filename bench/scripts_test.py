@@ -106,6 +106,17 @@ class GrowthTest(unittest.TestCase):
         self.assertRegex(done.stdout, r"^tir.Simplify +conjuncts +[0-9.]+ ms +[0-9.]+ ms +n\^[-0-9.]+ FAILED\n1 passes")
 
 
+# Writes a table of one row into a copy of a document.
+WRITE_TABLE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import web
+web.DOCUMENT = sys.argv[2]
+row = ("recurrent", 615, [904, 36, 4.9], [942, 747, 3.2])
+web.write_in_document([web.HEADER, "| --- |", web.row_in_node(*row), "", web.ratios_in_node([row])])
+"""
+
+
 class OnnxTest(unittest.TestCase):
     def setUp(self):
         if subprocess.run(["/usr/bin/python3", "-c", "import onnx"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
@@ -116,6 +127,25 @@ class OnnxTest(unittest.TestCase):
         # The shapes of the heads are known, and nothing of the weights is read; the batch norms are gone.
         self.assertRegex(out, r"decoder +ir-opt -O3 +[0-9.]+ s +[0-9]+ MB   nodes 63 -> 44\n")
         self.assertRegex(out, r"resnet50 +ir-opt -O3 +[0-9.]+ s +[0-9]+ MB   nodes 175 -> 121\n")
+
+    def test_table_of_packages(self):
+        document = os.path.join(os.path.dirname(HERE), "docs", "web.md")
+        with open(document, encoding="utf-8") as file:
+            before = file.read()
+        with tempfile.TemporaryDirectory() as folder:
+            copy = os.path.join(folder, "web.md")
+            with open(copy, "w", encoding="utf-8") as file:
+                file.write(before)
+            subprocess.run(["/usr/bin/python3", "-B", "-c", WRITE_TABLE, HERE, copy], check=True)
+            with open(copy, encoding="utf-8") as file:
+                after = file.read()
+        row = "| recurrent | 615 ms | 904 ms | 36 ms | 4.9 ms | 942 ms | 747 ms | 3.2 ms | 1.0, 20.8, 0.7 |\n\nSo the first call is 21 to 21 times"
+        self.assertIn(row, after)
+        # All before and below the table is as it was.
+        begin = after.index("| model | command |")
+        self.assertEqual(after[:begin], before[:begin])
+        end = after.index(" times.\n", begin)
+        self.assertEqual(after[end:], before[before.index(" times.\n", begin):])
 
     def test_transformers(self):
         out = run("run_transformers.py", "--ir-opt", IR_OPT, "--ir-run", os.path.join(os.path.dirname(IR_OPT), "ir-run"), "--small",

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Measures the WebAssembly build in headless Chromium, next to the native ir-opt, and to onnxsim's npm package.
 
-    web.py [--ir-opt build/bin/ir-opt] [--models FOLDER] [--only NAME,...] [--node-modules DIR] [--repeat 5] [--check] [--node]
+    web.py [--ir-opt build/bin/ir-opt] [--models FOLDER] [--only NAME,...] [--node-modules DIR] [--repeat 5] [--check] [--node [--write]]
 
 The models are those of onnx_peers.py and, with --models, a folder of models as TVMScript (squeezenet.ir, resnet50.ir), these with
 random weights; onnxsim gets the first ones. Each is read, optimized by -O3 and written in a page that has loaded the module: the first time, when the engine has
 compiled little of the code, and the best of the following times. The native time is the best one of a process. onnxsim runs in Node
 with its module loaded as well, the best of the same number of times. With --node, Node runs both packages instead, each model in a
 process of its own: from the start of a process to the result, the first call after the module is loaded, and the best of the following
-ones. With --check, the exit code is 1 if squeezenet takes more than
+ones; --write puts this table and the sentence below it into docs/web.md. With --check, the exit code is 1 if squeezenet takes more than
 0.3 s, a model more than 4 times the native time, onnxsim leaves fewer nodes, or takes more than 0.1 s and less than ten times as long. Needs what
 scripts/web.sh builds, Chromium, and Python's onnx (python3-onnx)."""
 import argparse
@@ -35,6 +35,13 @@ from browser import Browser  # noqa: E402
 
 SITE = os.path.join(ROOT, "build-wasm", "site")
 PACKAGE = os.path.join(ROOT, "build-wasm", "npm", "package")
+DOCUMENT = os.path.join(ROOT, "docs", "web.md")
+# The table of the document, and its names of the models of onnx_peers.py.
+HEADER = ("| model | command | start to result | first call | later calls | onnxsim: start to result | first call | later calls "
+          "| times as long |")
+TITLES = {"resnet50": "ResNet-50, 100 MB", "mobile": "convolutions by channel", "padded": "padding as nodes",
+          "dense": "layers that take all before them", "images": "transposed convolutions", "encoder": "transformer, sizes unknown",
+          "recurrent": "recurrent", "shapes": "grids and masks of a shape", "folded": "nodes that do nothing", "quantized": "quantized"}
 MOST_SECONDS = {"squeezenet": 0.3}
 MOST_OF_NATIVE = 4
 LEAST_OF_ONNXSIM = 10
@@ -196,31 +203,67 @@ def command_ms(path, repeat, folder):
     return min(times)
 
 
-def compare_in_node(args, paths, folder):
+def node_rows(args, paths, folder, problems):
+    """The measured model of each row: its name, the milliseconds of the command, and those of each package."""
     script = os.path.join(folder, "times.mjs")
     with open(script, "w", encoding="utf-8") as file:
         file.write(NODE_TIMES)
     packages = {"ir-opt": os.path.join(PACKAGE, "lib", "node.js")}
     if args.node_modules:
         packages["onnxsim"] = os.path.join(os.path.abspath(args.node_modules), "onnxsim", "index.mjs")
-    columns = ("nodes", "start to result", "first call", "later calls")
-    print("| model | command | " + " | ".join(f"{name}: {column}" for name in packages for column in columns)
-          + (" | times as long |" if len(packages) == 2 else " |"))
-    print("| --- " * (1 + len(packages) + len(columns) * len(packages)) + "|")
-    problems = []
     for name, path in paths.items():
-        cells = [f"{command_ms(path, args.repeat, folder):.0f} ms"]
+        command = command_ms(path, args.repeat, folder)
         found = []
         for package, module in packages.items():
             runs = [in_node(["node", script, package, module, path], args.repeat, folder) for _ in range(3)]
-            start, first, later, nodes = (min(column) for column in zip(*runs))
-            found.append((start, first, later, nodes))
-            cells += [str(nodes), f"{start:.0f} ms", f"{first:.0f} ms", f"{later:.1f} ms"]
+            found.append([min(column) for column in zip(*runs)])
         if len(found) == 2:
-            ours, theirs = found
-            cells.append(", ".join(f"{theirs[i] / ours[i]:.1f}" for i in range(3)))
-            problems += compared(name, ours[3], theirs[3], ours[2] / 1000, theirs[2] / 1000)
-        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+            (*_, later, nodes), (*_, their_later, their_nodes) = found
+            problems += compared(name, nodes, their_nodes, later / 1000, their_later / 1000)
+        yield name, command, *(times[:3] for times in found)
+
+
+def row_in_node(name, command, ours, theirs=None):
+    cells = [TITLES.get(name, name), f"{command:.0f} ms"]
+    for start, first, later in filter(None, (ours, theirs)):
+        cells += [f"{start:.0f} ms", f"{first:.0f} ms", f"{later:.1f} ms"]
+    if theirs:
+        cells.append(", ".join(f"{other / own:.1f}" for own, other in zip(ours, theirs)))
+    return f"| {' | '.join(cells)} |"
+
+
+def ratios_in_node(rows):
+    """The sentence below the table."""
+    ratios = [[other / own for own, other in zip(ours, theirs)] for _, _, ours, theirs in rows]
+    start, first, later = ((min(column), max(column)) for column in zip(*ratios))
+    return (f"So the first call is {first[0]:.0f} to {first[1]:.0f} times as fast, the start with the first result {start[0]:.1f} to {start[1]:.1f} "
+            f"times, and later calls {later[0]:.1f} to {later[1]:.1f} times.")
+
+
+def write_in_document(lines):
+    """Replaces the table and the sentence below it."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        before, rest = file.read().split(f"{HEADER}\n")
+    _, _, after = rest.split("\n\n", 1)[1].partition("times.")
+    with open(DOCUMENT, "w", encoding="utf-8") as file:
+        file.write(before + "\n".join(lines) + after)
+
+
+def compare_in_node(args, paths, folder):
+    theirs = bool(args.node_modules)
+    lines = [HEADER if theirs else HEADER.split(" | onnxsim")[0] + " |"]
+    lines.append("| --- " * lines[0].count(" |") + "|")
+    print("\n".join(lines))
+    problems, rows = [], []
+    for row in node_rows(args, paths, folder, problems):
+        rows.append(row)
+        lines.append(row_in_node(*row))
+        print(lines[-1], flush=True)
+    if theirs:
+        lines += ["", ratios_in_node(rows)]
+        print(lines[-1])
+    if args.write:
+        write_in_document(lines)
     return problems
 
 
@@ -261,7 +304,10 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--node", action="store_true", help="measure the packages in Node")
+    parser.add_argument("--write", action="store_true", help="write the table of --node into docs/web.md")
     args = parser.parse_args()
+    if args.write and not (args.node and args.node_modules and not args.only):
+        parser.error("--write needs --node, --node-modules and all models")
     with tempfile.TemporaryDirectory() as folder:
         site = shutil.copytree(SITE, os.path.join(folder, "site"))
         at = os.path.join(site, "models")
