@@ -10,7 +10,7 @@ set(IROPT_PCH_HEADERS <algorithm> <array> <cstddef> <cstdint> <cstring> <functio
 # Precompiles the headers above. Targets of a group with the same additional options share the result of the first of
 # them, so they are all libraries (-fPIC) or all programs (-fPIE), and have the same definitions and visibility. Options
 # include the level of optimization: GCC 12 takes a header that was precompiled at another one, but then compiles some
-# loops wrong.
+# loops wrong, and Clang refuses it. Sources with a level of their own skip the headers (SKIP_PRECOMPILE_HEADERS).
 function(iropt_precompile_headers target group)
   if(NOT IROPT_PCH)
     return()
