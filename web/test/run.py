@@ -6,10 +6,11 @@
 TEST is `runtime` (web/runtime), `files` (files in memory), `size` (of the module), `package` (the package for npm), `runs` (runs leave
 nothing behind for each other), `bytes` (what the tools write is what the native ones do), `lit` (every 25th lit test of test/text,
 test/transform and test/exchange), `page` and `firefox` (the page, in Chromium and in Firefox), or `lit_all`; without a name, all but
-the last one run. Tests that lack what they need are skipped: `bytes` the native tool, `page` and `firefox` the browser, all of them the
+the last one run, two at a time but for those of the page, which measure what a run takes. Tests that lack what they need are skipped: `bytes` the native tool, `page` and `firefox` the browser, all of them the
 build of scripts/web.sh. The exit code is 1 if a test fails, and 77 if all are skipped.
 """
 import argparse
+import concurrent.futures
 import glob
 import os
 import shutil
@@ -20,6 +21,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
 BUILD = os.path.join(ROOT, "build-wasm")
 SKIPPED = 77
+ALONE = ("page", "firefox")
 
 
 def steps(native):
@@ -42,6 +44,31 @@ def reason_to_skip():
     return None
 
 
+def run_test(step):
+    """The exit code of a test, and what it prints."""
+    (script, *flags), why = step
+    if why:
+        return SKIPPED, f"skipped, {why}\n"
+    command = [*(["node"] if script.endswith(".mjs") else [sys.executable, "-B"]), os.path.join(FOLDER, script), *flags]
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    return done.returncode, done.stdout
+
+
+def run_all(names, known):
+    """Runs tests, prints what they print in their order, and returns their exit codes."""
+    codes = []
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        first = {name: pool.submit(run_test, known[name]) for name in names if name not in ALONE}
+        for name in names:
+            # The tests of the page come last: they start when all others have ended.
+            if name in ALONE:
+                concurrent.futures.wait(first.values())
+            code, printed = run_test(known[name]) if name in ALONE else first[name].result()
+            print(f"== {name}\n{printed}", end="", flush=True)
+            codes.append(code)
+    return codes
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--native", metavar="PROGRAM", default=os.path.join(ROOT, "build", "bin", "ir-opt"))
@@ -53,12 +80,7 @@ def main():
     if why := reason_to_skip():
         print(f"skipped: {why}")
         return SKIPPED
-    codes = []
-    for name in args.tests or [name for name in known if name != "lit_all"]:
-        (script, *flags), why = known[name]
-        print(f"== {name}" + (f": skipped, {why}" if why else ""), flush=True)
-        command = [*(["node"] if script.endswith(".mjs") else [sys.executable, "-B"]), os.path.join(FOLDER, script), *flags]
-        codes.append(SKIPPED if why else subprocess.run(command, check=False).returncode)
+    codes = run_all(args.tests or [name for name in known if name != "lit_all"], known)
     failed = [code for code in codes if code not in (0, SKIPPED)]
     print(f"{codes.count(0)} passed, {len(failed)} failed, {codes.count(SKIPPED)} skipped")
     return 1 if failed else 0 if 0 in codes else SKIPPED
