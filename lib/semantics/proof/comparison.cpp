@@ -7,8 +7,11 @@
 
 #include "iropt/arith/smt_solver.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
 #include "iropt/op/ops/binary.h"
 #include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/unary.h"
 #include "iropt/support/stack.h"
 #include "semantics/proof/smt_writer.h"
 
@@ -19,10 +22,13 @@ namespace {
 constexpr size_t kMostQueries = 24;
 constexpr size_t kMostTermsOfQuery = 400;
 
-// Of floats in their format, little else than conversions and choices is known.
+// Of floats in their format, conversions, signs and choices are known, and little else.
 bool IsForSolver(const Term* term) {
   if (term->kind == TermKind::kSelect || term->kind == TermKind::kRead) return true;
-  return term->kind == TermKind::kApply && (term->op == op::kAstype || term->op == op::kWhere);
+  if (term->kind != TermKind::kApply) return false;
+  constexpr std::array kKnown{op::kAstype, op::kWhere,  op::kMaximum, op::kMinimum,
+                              op::kClip,   op::kNnRelu, op::kAbs,     op::kNegative};
+  return std::ranges::find(kKnown, term->op) != kKnown.end();
 }
 
 }  // namespace
@@ -152,7 +158,8 @@ bool Comparison::AskSolver(const Term* a, const Term* b) {
   const Result<arith::SmtSolver>& solver = arith::SmtSolver::Get();
   if (!solver.ok()) return false;
   ++num_queries_;
-  return solver->IsUnsatisfiable(fmt::format("{}(assert (not (= {} {})))\n", writer.script(), x, y), solver_limit_);
+  return solver->IsUnsatisfiable(fmt::format("{}(assert (not {}))\n", writer.script(), writer.Equation(a->dtype, x, y)),
+                                 solver_limit_);
 }
 
 }  // namespace iropt::proof

@@ -177,6 +177,18 @@ bool IndexSpace::IsEqual(const PrimExpr* a, const PrimExpr* b) {
   return !are_numbers && a->dtype == b->dtype && Proves(make_.Binary(NodeKind::kEQ, a, b));
 }
 
+bool IndexSpace::AreEqual(const Dims& a, const Dims& b) {
+  return std::ranges::equal(a, b, [this](const PrimExpr* x, const PrimExpr* y) { return IsEqual(x, y); });
+}
+
+const PrimExpr* IndexSpace::And(const PrimExpr* a, const PrimExpr* b) const {
+  return a == nullptr ? b : b == nullptr ? a : make_.Binary(NodeKind::kAnd, a, b);
+}
+
+const PrimExpr* IndexSpace::RangeOf(const PrimExpr* index, const PrimExpr* extent) const {
+  return And(make_.Binary(NodeKind::kGE, index, Int(0)), make_.Binary(NodeKind::kLT, index, extent));
+}
+
 std::optional<bool> IndexSpace::Decide(const PrimExpr* condition) {
   const PrimExpr* simple = Simplify(condition);
   if (const int64_t* value = arith::AsInt(simple)) return *value != 0;

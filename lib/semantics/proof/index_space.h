@@ -55,6 +55,7 @@ class IndexSpace {
   // The variables of indices and reductions in the expression, in the order of their first use.
   const std::vector<const PrimExpr*>& VarsOf(const PrimExpr* expr);
   bool IsEqual(const PrimExpr* a, const PrimExpr* b);
+  bool AreEqual(const Dims& a, const Dims& b);
   // Asserts what is assumed, and the ranges of the variables in an expression.
   void Assume(const PrimExpr* expr, arith::SmtScript& script);
   bool has_conditions() const { return !assumptions_.conditions.empty(); }
@@ -72,6 +73,10 @@ class IndexSpace {
   // Nothing if it is not known whether the condition holds.
   std::optional<bool> Decide(const PrimExpr* condition);
 
+  // Both conditions; one may be null.
+  const PrimExpr* And(const PrimExpr* a, const PrimExpr* b) const;
+  // 0 <= index < extent.
+  const PrimExpr* RangeOf(const PrimExpr* index, const PrimExpr* extent) const;
   const PrimExpr* Int(int64_t value) const { return make_.Int(value); }
   const PrimExpr* Wide(const PrimExpr* expr) const { return make_.Cast(DataType::Int(64), expr); }
   const arith::PrimBuilder& make() const { return make_; }

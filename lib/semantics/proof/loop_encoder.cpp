@@ -59,10 +59,6 @@ const Term* LoopEncoder::Fail(std::string reason) {
   return terms_.Number(DataType::Bool(), int64_t{0});
 }
 
-const PrimExpr* LoopEncoder::And(const PrimExpr* a, const PrimExpr* b) {
-  return a == nullptr ? b : indices_.make().Binary(NodeKind::kAnd, a, b);
-}
-
 LoopEncoder::Outcome LoopEncoder::Encode(const PrimFunc& function) {
   BindParams(function);
   if (obstacle_.empty()) Visit(function.body);
@@ -202,7 +198,7 @@ void LoopEncoder::VisitLoop(const LoopMemories::Range& loop, const std::vector<c
   LoopMemories::Frame frame = memories_.Enter(written);
   const PrimExpr* outside = runs_;
   const PrimExpr* has_iterations = indices_.make().Binary(NodeKind::kGT, loop.extent, indices_.Int(0));
-  if (indices_.Decide(has_iterations) != true) runs_ = And(runs_, has_iterations);
+  if (indices_.Decide(has_iterations) != true) runs_ = indices_.And(runs_, has_iterations);
   const size_t loop_outside = std::exchange(open_loop_, num_loops_);
   {
     const IndexSpace::NonEmpty scope(indices_, {loop.extent});
@@ -276,7 +272,7 @@ void LoopEncoder::VisitGuarded(const PrimExpr* condition, const tir::Stmt* body)
   const auto holds = indices_.Decide(condition);
   if (holds == false) return;
   const PrimExpr* outside = guard_;
-  if (!holds) guard_ = And(guard_, condition);
+  if (!holds) guard_ = indices_.And(guard_, condition);
   Visit(body);
   guard_ = outside;
 }
@@ -298,7 +294,7 @@ void LoopEncoder::VisitBlock(const tir::BlockRealize& realize) {
     }
     ints_[axis->var] = value = indices_.Simplify(value);
     if (axis->iter_type == tir::IterVarType::kCommReduce)
-      is_first = And(is_first, indices_.make().Binary(NodeKind::kEQ, value, min));
+      is_first = indices_.And(is_first, indices_.make().Binary(NodeKind::kEQ, value, min));
   }
   for (const tir::Buffer* buffer : block.alloc_buffers) Declare(buffer->data, buffer->dtype, buffer->shape);
   const PrimExpr* predicate = Index(realize.predicate);
@@ -307,7 +303,7 @@ void LoopEncoder::VisitBlock(const tir::BlockRealize& realize) {
     return;
   }
   const PrimExpr* outside = guard_;
-  if (const auto holds = indices_.Decide(predicate); holds != true) guard_ = And(guard_, predicate);
+  if (const auto holds = indices_.Decide(predicate); holds != true) guard_ = indices_.And(guard_, predicate);
   if (block.init) VisitGuarded(is_first ? is_first : indices_.make().Bool(true), block.init);
   Visit(block.body);
   guard_ = outside;
@@ -347,8 +343,7 @@ bool LoopEncoder::IsSameElement(const PrimExpr* expr, const tir::BufferStore& st
   const LoopMemory& memory = *memories_.Find(store.buffer->data);
   const std::optional<Dims> a = Places(*load->buffer, load->indices, memory);
   const std::optional<Dims> b = Places(*store.buffer, store.indices, memory);
-  const auto is_equal = [&](const PrimExpr* x, const PrimExpr* y) { return indices_.IsEqual(x, y); };
-  return a && b && std::ranges::equal(*a, *b, is_equal);
+  return a && b && indices_.AreEqual(*a, *b);
 }
 
 std::pair<OpId, const PrimExpr*> LoopEncoder::FindUpdate(const tir::BufferStore& store) {

@@ -101,7 +101,6 @@ class LoopEncoder {
   void MayFail(std::string text, const Term* term, const Dims& indices);
 
   const Term* Fail(std::string reason);
-  const PrimExpr* And(const PrimExpr* a, const PrimExpr* b);
 
   TermBuilder& terms_;
   IndexSpace& indices_;

@@ -47,7 +47,7 @@ void LoopEncoder::MayFail(std::string text, const Term* term, const Dims& indice
   Term failure{.kind = TermKind::kResult, .args = conditions_, .indices = indices, .text = std::move(text)};
   if (term) failure.args.push_back(term);
   // What is assumed in loops is not to be left out here.
-  const PrimExpr* where = guard_ ? And(runs_, indices_.Simplify(guard_)) : runs_;
+  const PrimExpr* where = guard_ ? indices_.And(runs_, indices_.Simplify(guard_)) : runs_;
   if (where) failure.indices.push_back(where);
   failures_.Add(terms_.Make(std::move(failure)));
 }
@@ -144,8 +144,7 @@ std::optional<Dims> LoopEncoder::Places(const tir::Buffer& buffer, List<const Pr
       at.size() != shape.size())
     return std::nullopt;
   const bool has_offset = buffer.elem_offset && !arith::IsInt(buffer.elem_offset, 0);
-  const bool is_same = std::ranges::equal(shape, memory.dims,
-                                          [&](const PrimExpr* a, const PrimExpr* b) { return indices_.IsEqual(a, b); });
+  const bool is_same = indices_.AreEqual(shape, memory.dims);
   if (!is_same || !buffer.strides.empty() || has_offset) {
     const PrimExpr* place = has_offset ? Index(buffer.elem_offset) : indices_.Int(0);
     const PrimExpr* stride = indices_.Int(1);
@@ -332,7 +331,7 @@ const Term* LoopEncoder::Encode(const PrimExpr* expr) {
 const Term* LoopEncoder::EncodeWhere(const PrimExpr* condition, const Term* value, bool holds, const PrimExpr* expr) {
   if (const PrimExpr* index = Index(condition)) {
     const PrimExpr* outside = guard_;
-    guard_ = And(outside, holds ? index : indices_.make().Not(index));
+    guard_ = indices_.And(outside, holds ? index : indices_.make().Not(index));
     const Term* result = Encode(expr);
     guard_ = outside;
     return result;

@@ -45,8 +45,7 @@ Proof ProveLoops(const PrimFunc& before, const PrimFunc& after, const ProverOpti
   const LoopEncoder::Outcome right = LoopEncoder(terms, symbols, options.may_overflow).Encode(after);
   if (!right.obstacle.empty()) return {.reason = right.obstacle, .num_terms = terms.store().size()};
   for (size_t i = 0; i < left.shapes.size(); ++i) {
-    const auto is_equal = [&](const PrimExpr* x, const PrimExpr* y) { return terms.indices().IsEqual(x, y); };
-    if (!std::ranges::equal(left.shapes[i], right.shapes[i], is_equal))
+    if (!terms.indices().AreEqual(left.shapes[i], right.shapes[i]))
       return {.reason = "its parameters have other shapes", .num_terms = terms.store().size()};
   }
   Comparison comparison(terms, options.solver_limit / kShareOfSolver);

@@ -51,6 +51,7 @@ std::optional<Value> OpEncoder::Encode(const OpCall& call) {
     case op::kPermuteDims: return PermuteDims(call);
     case op::kBroadcastTo: return BroadcastTo(call);
     case op::kConcat: return Concat(call);
+    case op::kStack: return Stack(call);
     case op::kTake: return Take(call);
     case op::kStridedSlice: return StridedSlice(call);
     case op::kSliceScatter: return SliceScatter(call);
@@ -61,6 +62,8 @@ std::optional<Value> OpEncoder::Encode(const OpCall& call) {
     case op::kRepeat: return Repeat(call);
     case op::kTile: return Tile(call);
     case op::kNnPad: return Pad(call);
+    case op::kTril:
+    case op::kTriu: return Triangle(call);
     case op::kSum:
     case op::kMean:
     case op::kMax:
@@ -88,19 +91,6 @@ Dims OpEncoder::Places(const Dims& dims) {
   Dims places;
   for (size_t i = 0; i < dims.size(); ++i) places.push_back(indices_.Index(i, dims[i]));
   return places;
-}
-
-bool OpEncoder::SameDims(const Dims& a, const Dims& b) {
-  return std::ranges::equal(a, b, [&](const PrimExpr* x, const PrimExpr* y) { return indices_.IsEqual(x, y); });
-}
-
-const PrimExpr* OpEncoder::And(const PrimExpr* a, const PrimExpr* b) {
-  return a == nullptr ? b : b == nullptr ? a : indices_.make().Binary(NodeKind::kAnd, a, b);
-}
-
-const PrimExpr* OpEncoder::IsWithin(const PrimExpr* index, const PrimExpr* extent) {
-  const arith::PrimBuilder& make = indices_.make();
-  return And(make.Binary(NodeKind::kGE, index, indices_.Int(0)), make.Binary(NodeKind::kLT, index, extent));
 }
 
 Value OpEncoder::Simplified(const Value& tensor, const Dims& places, const Dims& dims) {
@@ -132,7 +122,7 @@ std::optional<Value> OpEncoder::Elementwise(const OpCall& call) {
   std::vector<const Term*> args;
   for (const Value& arg : call.args) {
     if (broadcasts && !arg.is_tensor()) return std::nullopt;
-    if (!broadcasts && arg.is_tensor() && !SameDims(arg.dims, call.dims)) return std::nullopt;
+    if (!broadcasts && arg.is_tensor() && !indices_.AreEqual(arg.dims, call.dims)) return std::nullopt;
     args.push_back(Operand(arg, call.dims));
     if (args.back() == nullptr) return std::nullopt;
   }
@@ -209,31 +199,52 @@ std::optional<Value> OpEncoder::BroadcastTo(const OpCall& call) {
 std::optional<Value> OpEncoder::Concat(const OpCall& call) {
   const Value& parts = call.args[0];
   const auto axis = NormalizeAxis(ConcatAttrs(call.attrs).axis().value_or(0), static_cast<int64_t>(call.dims.size()));
-  if (parts.kind != Value::Kind::kTuple || parts.fields.empty() || !axis.ok()) return std::nullopt;
-  const auto at = static_cast<size_t>(*axis);
+  if (parts.kind != Value::Kind::kTuple || !axis.ok()) return std::nullopt;
+  return Joined(parts.fields, static_cast<size_t>(*axis), call.dims);
+}
+
+std::optional<Value> OpEncoder::Stack(const OpCall& call) {
+  const Value& parts = call.args[0];
+  const auto axis = NormalizeAxis(StackAttrs(call.attrs).axis().value_or(0), static_cast<int64_t>(call.dims.size()));
+  if (parts.kind != Value::Kind::kTuple || !axis.ok()) return std::nullopt;
+  const auto at = static_cast<Dims::difference_type>(*axis);
+  std::vector<Value> slices;
+  for (const Value& part : parts.fields) {
+    if (!part.is_tensor() || part.dims.size() + 1 != call.dims.size()) return std::nullopt;
+    Dims dims = part.dims;
+    dims.insert(dims.begin() + at, indices_.Int(1));
+    Dims places = Places(dims);
+    places.erase(places.begin() + at);
+    slices.push_back(Tensor(At(part, places), std::move(dims)));
+  }
+  return Joined(slices, static_cast<size_t>(*axis), call.dims);
+}
+
+std::optional<Value> OpEncoder::Joined(const std::vector<Value>& parts, size_t axis, const Dims& dims) {
+  if (parts.empty()) return std::nullopt;
   Dims begins;
   const PrimExpr* begin = indices_.Int(0);
-  for (const Value& part : parts.fields) {
-    if (!part.is_tensor() || part.dims.size() != call.dims.size()) return std::nullopt;
-    Dims others = call.dims;
-    others[at] = part.dims[at];
-    if (!SameDims(part.dims, others)) return std::nullopt;
+  for (const Value& part : parts) {
+    if (!part.is_tensor() || part.dims.size() != dims.size()) return std::nullopt;
+    Dims others = dims;
+    others[axis] = part.dims[axis];
+    if (!indices_.AreEqual(part.dims, others)) return std::nullopt;
     begins.push_back(begin);
-    begin = indices_.Simplify(Add(begin, part.dims[at]));
+    begin = indices_.Simplify(Add(begin, part.dims[axis]));
   }
-  const PrimExpr* index = indices_.Index(at, call.dims[at]);
+  const PrimExpr* index = indices_.Index(axis, dims[axis]);
   const Term* result = nullptr;
-  for (size_t i = parts.fields.size(); i-- > 0;) {
-    Dims places = Places(call.dims);
-    places[at] = indices_.Simplify(Sub(index, begins[i]));
-    const Term* element = At(parts.fields[i], places);
+  for (size_t i = parts.size(); i-- > 0;) {
+    Dims places = Places(dims);
+    places[axis] = indices_.Simplify(Sub(index, begins[i]));
+    const Term* element = At(parts[i], places);
     if (result == nullptr) {
       result = element;
       continue;
     }
     result = terms_.Select(indices_.make().Binary(NodeKind::kLT, index, begins[i + 1]), element, result);
   }
-  return Tensor(result, call.dims);
+  return Tensor(result, dims);
 }
 
 std::optional<Value> OpEncoder::Split(const OpCall& call) {
@@ -311,10 +322,23 @@ std::optional<Value> OpEncoder::Pad(const OpCall& call) {
   const PrimExpr* inside = nullptr;
   for (size_t i = 0; i < places.size(); ++i) {
     places[i] = indices_.Simplify(Sub(places[i], indices_.Int(widths[2 * i])));
-    if (widths[2 * i] != 0 || widths[2 * i + 1] != 0) inside = And(inside, IsWithin(places[i], x.dims[i]));
+    if (widths[2 * i] != 0 || widths[2 * i + 1] != 0)
+      inside = indices_.And(inside, indices_.RangeOf(places[i], x.dims[i]));
   }
   const Term* element = At(x, places);
   return Tensor(inside ? terms_.Select(inside, element, fill->term) : element, call.dims);
+}
+
+std::optional<Value> OpEncoder::Triangle(const OpCall& call) {
+  const size_t rank = call.dims.size();
+  const PrimExpr* diagonal = call.args.size() > 1 ? IntegerOf(call.args[1]) : indices_.Int(0);
+  const Term* zero = terms_.Number(call.dtype, 0.0);
+  if (!call.args[0].is_tensor() || rank < 2 || diagonal == nullptr || zero == nullptr) return std::nullopt;
+  const Dims places = Places(call.dims);
+  const PrimExpr* distance = Sub(places[rank - 1], places[rank - 2]);
+  const NodeKind order = call.op == op::kTriu ? NodeKind::kGE : NodeKind::kLE;
+  const PrimExpr* stays = indices_.make().Binary(order, distance, diagonal);
+  return Tensor(terms_.Select(stays, At(call.args[0], places), zero), call.dims);
 }
 
 }  // namespace iropt::proof

@@ -49,6 +49,7 @@ class OpEncoder {
   Result PermuteDims(const OpCall& call);
   Result BroadcastTo(const OpCall& call);
   Result Concat(const OpCall& call);
+  Result Stack(const OpCall& call);
   Result Split(const OpCall& call);
   Result Take(const OpCall& call);
   Result StridedSlice(const OpCall& call);
@@ -60,6 +61,7 @@ class OpEncoder {
   Result Repeat(const OpCall& call);
   Result Tile(const OpCall& call);
   Result Pad(const OpCall& call);
+  Result Triangle(const OpCall& call);
   Result Reduction(const OpCall& call);
   Result Matmul(const OpCall& call);
   Result Einsum(const OpCall& call);
@@ -69,16 +71,14 @@ class OpEncoder {
   Result Softmax(const OpCall& call);
   Result RowNorm(const OpCall& call);
 
+  // The parts one after the other along an axis.
+  Result Joined(const std::vector<Value>& parts, size_t axis, const Dims& dims);
   const Term* At(const Value& tensor, const Dims& places) { return terms_.At(tensor.term, tensor.dims, places); }
-  // 0 <= index < extent.
-  const PrimExpr* IsWithin(const PrimExpr* index, const PrimExpr* extent);
-  const PrimExpr* And(const PrimExpr* a, const PrimExpr* b);
   const PrimExpr* Add(const PrimExpr* a, const PrimExpr* b) { return indices_.make().Add(a, b); }
   const PrimExpr* Sub(const PrimExpr* a, const PrimExpr* b) { return indices_.make().Sub(a, b); }
   const PrimExpr* Mul(const PrimExpr* a, const PrimExpr* b) { return indices_.make().Mul(a, b); }
   // The result with its indices in normal form.
   Value Simplified(const Value& tensor, const Dims& places, const Dims& dims);
-  bool SameDims(const Dims& a, const Dims& b);
 
   TermBuilder& terms_;
   IndexSpace& indices_;

@@ -45,7 +45,7 @@ std::optional<Value> OpEncoder::Take(const OpCall& call) {
   Dims dims(x.dims.begin(), x.dims.begin() + *axis);
   dims.insert(dims.end(), own.begin(), own.end());
   dims.insert(dims.end(), x.dims.begin() + *axis + 1, x.dims.end());
-  if (!SameDims(dims, call.dims)) return std::nullopt;
+  if (!indices_.AreEqual(dims, call.dims)) return std::nullopt;
   const PrimExpr* place = TakenPlace(call, at, terms_);
   if (place == nullptr) return std::nullopt;
   const bool is_taken = std::ranges::all_of(own, [](const PrimExpr* dim) {
@@ -123,9 +123,9 @@ std::optional<Value> OpEncoder::SliceScatter(const OpCall& call) {
   Dims places = Places(call.dims);
   const PrimExpr* distance = indices_.Simplify(Sub(places[at], begin));
   const PrimExpr* inside =
-      And(make.Binary(NodeKind::kGE, places[at], begin), make.Binary(NodeKind::kLT, places[at], end));
+      indices_.And(make.Binary(NodeKind::kGE, places[at], begin), make.Binary(NodeKind::kLT, places[at], end));
   if (!arith::IsInt(stride, 1))
-    inside = And(inside, make.Binary(NodeKind::kEQ, make.FloorMod(distance, stride), indices_.Int(0)));
+    inside = indices_.And(inside, make.Binary(NodeKind::kEQ, make.FloorMod(distance, stride), indices_.Int(0)));
   const Term* old = At(x, places);
   places[at] = indices_.Simplify(make.FloorDiv(distance, stride));
   return Tensor(terms_.Select(inside, At(source, places), old), call.dims);

@@ -28,6 +28,12 @@ std::string Choose(std::string_view condition, std::string_view a, std::string_v
   return fmt::format("(ite {} {} {})", condition, a, b);
 }
 
+// The greater or the lesser one of two floats in their format; a NaN if there is one.
+std::string Extremum(bool is_greatest, std::string_view a, std::string_view b) {
+  const std::string is_b = fmt::format("(or (fp.isNaN {}) ({} {} {}))", b, is_greatest ? "fp.lt" : "fp.gt", a, b);
+  return Choose(fmt::format("(fp.isNaN {})", a), a, Choose(is_b, b, a));
+}
+
 // The widths of the exponent and of the significand, with its hidden bit; empty for other formats.
 std::string FormatOf(DataType dtype) {
   if (dtype == DataType::Float(16)) return "5 11";
@@ -37,6 +43,8 @@ std::string FormatOf(DataType dtype) {
 }
 
 }  // namespace
+
+bool SmtWriter::IsOfFormat(DataType dtype) const { return !IsReal(dtype) && !FormatOf(dtype).empty(); }
 
 std::string SmtWriter::Sort(DataType dtype) {
   if (dtype.is_bool()) return "Bool";
@@ -164,6 +172,8 @@ std::string SmtWriter::Apply(const Term* term) {
     text = Integers(term, args);
   } else if (same_dtype && from == term->dtype && IsReal(from)) {
     text = Reals(term, args);
+  } else if (from == term->dtype && IsOfFormat(from)) {
+    text = Choices(term, args);
   }
   return text.empty() ? Function(term, args) : text;
 }
@@ -181,15 +191,17 @@ std::string SmtWriter::Comparison(const Term* term, const std::vector<std::strin
       default: return {};
     }
   }
-  const bool is_real = IsReal(from);
-  if (args.size() != 2 || (!from.is_integer() && !is_real)) return {};
-  const std::string_view prefix = is_real ? "" : from.is_int() ? "bvs" : "bvu";
+  const bool is_real = IsReal(from), is_of_format = IsOfFormat(from);
+  if (args.size() != 2 || (!from.is_integer() && !is_real && !is_of_format)) return {};
+  const std::string_view prefix = is_real ? "" : is_of_format ? "fp." : from.is_int() ? "bvs" : "bvu";
   const auto order = [&](std::string_view real, std::string_view bits) {
-    return fmt::format("({}{} {} {})", prefix, is_real ? real : bits, args[0], args[1]);
+    const std::string_view fp = bits == "le" ? "leq" : bits == "ge" ? "geq" : bits;
+    return fmt::format("({}{} {} {})", prefix, is_real ? real : is_of_format ? fp : bits, args[0], args[1]);
   };
+  const std::string_view equal = is_of_format ? "fp.eq" : "=";
   switch (term->op) {
-    case op::kEqual: return Fold("=", args);
-    case op::kNotEqual: return fmt::format("(not (= {} {}))", args[0], args[1]);
+    case op::kEqual: return Fold(equal, args);
+    case op::kNotEqual: return fmt::format("(not ({} {} {}))", equal, args[0], args[1]);
     case op::kLess: return order("<", "lt");
     case op::kLessEqual: return order("<=", "le");
     case op::kGreater: return order(">", "gt");
@@ -243,6 +255,36 @@ std::string SmtWriter::Reals(const Term* term, const std::vector<std::string>& a
     case op::kNnRelu: return Choose(fmt::format("(< {} 0.0)", args[0]), "0.0", args[0]);
     default: return {};
   }
+}
+
+// Which one of two zeros is the greater one is open, so that these need the laws by which they are one.
+std::string SmtWriter::Choices(const Term* term, const std::vector<std::string>& args) {
+  if (term->op == op::kNegative) return fmt::format("(fp.neg {})", args[0]);
+  if (term->op == op::kAbs) return fmt::format("(fp.abs {})", args[0]);
+  if (!terms_.laws().reals) return {};
+  const DataType dtype = term->dtype;
+  switch (term->op) {
+    case op::kMaximum:
+    case op::kMinimum: {
+      if (std::ranges::any_of(term->args, [&](const Term* arg) { return arg->dtype != dtype; })) return {};
+      std::string text = args[0];
+      for (size_t i = 1; i < args.size(); ++i) text = Extremum(term->op == op::kMaximum, text, args[i]);
+      return text;
+    }
+    case op::kNnRelu: return Extremum(true, args[0], Number(terms_.Number(dtype, 0.0)));
+    case op::kClip: {
+      const auto least = terms_.ValueOf(term->args[1]), most = terms_.ValueOf(term->args[2]);
+      if (!least || !most || std::isnan(*least) || std::isnan(*most)) return {};
+      const std::string below = Extremum(false, args[0], Number(terms_.Number(dtype, *most)));
+      return Extremum(true, below, Number(terms_.Number(dtype, *least)));
+    }
+    default: return {};
+  }
+}
+
+std::string SmtWriter::Equation(DataType dtype, std::string_view a, std::string_view b) const {
+  const std::string same = fmt::format("(= {} {})", a, b);
+  return IsOfFormat(dtype) && terms_.laws().reals ? fmt::format("(or {} (fp.eq {} {}))", same, a, b) : same;
 }
 
 std::string SmtWriter::Clip(const Term* term, const std::string& x) {

@@ -1,9 +1,10 @@
 // Elements in the language SMT-LIB: integers as bit vectors, which wrap around as they do, floats as real numbers or in
-// their format. Of operations on the latter, only conversions are known. Tensors are functions of their indices, which
-// are integers of mathematics.
+// their format. Of operations on the latter, conversions, comparisons and choices are known. Tensors are functions of
+// their indices, which are integers of mathematics.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "iropt/arith/smt_script.h"
@@ -30,16 +31,20 @@ class SmtWriter {
   // The name of the element; its definition is part of the script.
   std::string Write(const Term* term);
   std::string script() const { return indices_.text() + script_; }
+  // That two elements, of these names, are equal. Zeros have no sign where the laws are those of real numbers.
+  std::string Equation(DataType dtype, std::string_view a, std::string_view b) const;
   size_t num_terms() const { return names_.size(); }
 
  private:
   // Returns whether elements of the dtype are real numbers: of infinities and NaNs, their laws do not hold.
   bool IsReal(DataType dtype) const { return terms_.laws().reals && terms_.laws().finite && dtype.is_floating(); }
+  bool IsOfFormat(DataType dtype) const;
   std::string Sort(DataType dtype);
   std::string Form(const Term* term);
   std::string Apply(const Term* term);
   std::string Integers(const Term* term, const std::vector<std::string>& args);
   std::string Reals(const Term* term, const std::vector<std::string>& args);
+  std::string Choices(const Term* term, const std::vector<std::string>& args);
   std::string Comparison(const Term* term, const std::vector<std::string>& args);
   std::string Convert(const Term* term, const std::string& arg);
   // An integer between two numbers.

@@ -18,7 +18,8 @@ namespace iropt::proof {
 // Laws that are used besides those that hold for every float.
 struct Laws {
   // Sums and products of floats are those of real numbers, as far as that keeps infinities and NaNs: they are computed
-  // in any order, and multiplied out with constants. Zeros have no sign, and constants are equal up to rounding.
+  // in any order, and multiplied out with constants. Zeros have no sign, also where a quotient by them is an infinity,
+  // and constants are equal up to rounding.
   bool reals = false;
   // There are no infinities and NaNs: everything is multiplied out, and what cancels out is 0. Only with `reals`.
   bool finite = false;

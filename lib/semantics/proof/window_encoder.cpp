@@ -182,7 +182,7 @@ std::optional<Value> OpEncoder::Conv(const OpCall& call) {
     place = indices_.Simplify(place);
     places[layout.find(axis)] = place;
     if (window->before[i] != 0 || window->after[i] != 0)
-      inside = And(inside, IsWithin(place, x.dims[layout.find(axis)]));
+      inside = indices_.And(inside, indices_.RangeOf(place, x.dims[layout.find(axis)]));
   }
   const Term* product = Product(At(x, places), At(kernel, kernel_places), call.dtype, terms_);
   const Term* zero = terms_.Number(call.dtype, 0.0);
@@ -222,7 +222,7 @@ std::optional<Value> OpEncoder::Pool(const OpCall& call) {
                                 Sub(Mul(step, indices_.Int(window->dilation[i])), indices_.Int(window->before[i])));
     places[at] = indices_.Simplify(place);
     if (window->before[i] != 0 || window->after[i] != 0 || attrs.ceil_mode())
-      inside = And(inside, IsWithin(places[at], x.dims[at]));
+      inside = indices_.And(inside, indices_.RangeOf(places[at], x.dims[at]));
   }
   const Term* element = At(x, places);
   if (inside != nullptr) {
