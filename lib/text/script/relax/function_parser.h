@@ -80,6 +80,7 @@ class RelaxFunctionParser : public ParserCore {
   bool ParseRelaxStatement(bool& handled);
   bool ParseWith();
   bool ParseOutput();
+  void HideLocalShapes(const Var& output);
   bool ParseIf();
   bool ParseBranches(const Expr* cond, Span span);
   bool ParseBranch(std::string_view suffix, Branch& branch);

@@ -309,6 +309,15 @@ bool RelaxFunctionParser::ParseOutput() {
   return Expect(TokenKind::kRParen, "R.output(...)");
 }
 
+// The type of an output does not name variables of the block that is left.
+void RelaxFunctionParser::HideLocalShapes(const Var& output) {
+  if (!output.type || !output.type->has_shape_var()) return;
+  const_cast<Var&>(output).type = EraseToWellDefined(
+      output.type, [](const tir::Var* var) -> const PrimExpr* { return var; },
+      [](const Expr* shape) -> const Expr* { return shape->kind == NodeKind::kDataflowVar ? nullptr : shape; },
+      ws_.arena());
+}
+
 bool RelaxFunctionParser::ParseWith() {
   lex_.Next();
   const Span span = SpanHere();
@@ -327,7 +336,9 @@ bool RelaxFunctionParser::ParseWith() {
   const bool ok = ParseSuite();
   std::vector<std::pair<const Var*, uint32_t>> outputs;  // with their definitions
   for (const Var* var : sequence().dataflow_vars) {
-    if (!var->is_dataflow()) outputs.emplace_back(var, symbols_.Peek(var->name()).definition);
+    if (var->is_dataflow()) continue;
+    HideLocalShapes(*var);
+    outputs.emplace_back(var, symbols_.Peek(var->name()).definition);
   }
   symbols_.PopScope();
   anf_.EndBlock();
