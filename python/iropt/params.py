@@ -1,4 +1,5 @@
 """Parameters by their names as bytes, in the format of TVM: a magic number, the names, and the tensors."""
+import math
 import struct
 
 from ._core import native
@@ -7,6 +8,10 @@ from .runtime import array
 
 _LIST_MAGIC, _TENSOR_MAGIC = 0xF7E58D4F05049CB7, 0xDD5E40F096B4A13F
 _KINDS = {DataTypeCode.INT: "int", DataTypeCode.UINT: "uint", DataTypeCode.FLOAT: "float", DataTypeCode.BFLOAT: "bfloat"}
+
+# Older versions write the first one, newer ones that of DLPack.
+_BOOLS = ((DataTypeCode.UINT, 1), (6, 8))
+_MOST_AXES = 64
 
 
 def _written(tensor):
@@ -39,10 +44,14 @@ def _read(data):
     magic, _, _, _, rank, code, bits, lanes = data.numbers("QQiiiBBH")
     if magic != _TENSOR_MAGIC:
         raise ValueError("a tensor of the parameters does not begin with the magic number of tensors")
-    if code not in _KINDS or lanes != 1:
+    if (code not in _KINDS and (code, bits) not in _BOOLS) or lanes != 1:
         raise ValueError(f"a tensor of the parameters has an unknown dtype: code {code}, {bits} bits, {lanes} lanes")
-    dtype = "bool" if (code, bits) == (DataTypeCode.UINT, 1) else f"{_KINDS[code]}{bits}"
+    dtype = "bool" if (code, bits) in _BOOLS else f"{_KINDS[code]}{bits}"
+    if not 0 <= rank <= _MOST_AXES:
+        raise ValueError(f"a tensor of the parameters has {rank} axes")
     *shape, size = data.numbers(f"{rank}qq")
+    if min(shape, default=0) < 0 or math.prod(shape) * DataType(dtype).itemsize != size:
+        raise ValueError(f"a tensor of the parameters of shape {shape} and dtype {dtype} has {size} bytes")
     return native.NDArray._from_bytes(dtype, shape, data.read(size))
 
 

@@ -19,7 +19,7 @@ def save_json(value):
 def load_json(text):
     """Reads a text that save_json has written, or the metadata that TVM prints with a module: lists of constants by their keys."""
     data = json.loads(text)
-    if "iropt" not in data:
+    if not isinstance(data, dict) or "iropt" not in data:
         return _metadata(text, data)
     if data["iropt"] != "nodes":
         module = IRModule.from_source(data["tvmscript"], verify=False)
@@ -44,7 +44,7 @@ def _lists_of_metadata(data):
 def _metadata(text, data):
     try:
         lists = _lists_of_metadata(data)
-    except (KeyError, IndexError, TypeError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError("the text was written neither by save_json of this package nor as metadata of a module") from error
     # The library reads metadata where a module refers to it: one function returns one constant.
     quoted = json.dumps(text, ensure_ascii=False)[1:-1]
@@ -52,7 +52,7 @@ def _metadata(text, data):
     for key, count in lists.items():
         lines = [f'metadata = tvm.ir.load_json("""{quoted}""")', "@I.ir_module", "class Module:"]
         for index in range(count):
-            lines += ["    @R.function", f"    def entry{index}() -> R.Object:", f'        return metadata["{key}"][{index}]']
+            lines += ["    @R.function", f"    def entry{index}() -> R.Object:", f'        return metadata[{json.dumps(key)}][{index}]']
         functions = {name.name_hint: func for name, func in IRModule.from_source("\n".join(lines), verify=False).items()}
         read[key] = Array(functions[f"entry{index}"].body.body for index in range(count))
     return read

@@ -51,8 +51,12 @@ def _build(mod, target, params):
     return build(BindParams("main", params)(mod) if params else mod, target=target)
 
 
+# What the names of the folders begin with that a LocalBuilder makes.
+FOLDER = "iropt-candidate-"
+
+
 def _export(module):
-    path = os.path.join(tempfile.mkdtemp(), "tvm_tmp_mod.tar")
+    path = os.path.join(tempfile.mkdtemp(prefix=FOLDER), "tvm_tmp_mod.tar")
     module.export_library(path)
     return path
 
@@ -62,6 +66,7 @@ class LocalBuilder(PyBuilder):
 
     f_build: makes a module of a module, a target and parameters; f_export: writes it and returns the path. Both may be names of
         registered functions.
+    max_workers, timeout_sec: have no effect
     """
 
     def __init__(self, *, max_workers=None, timeout_sec=30.0, f_build=None, f_export=None, initializer=None):

@@ -1,6 +1,8 @@
 """What a program does after each round of measurements."""
 import os
 
+from .builder import FOLDER
+
 
 class MeasureCallback:
     """Is called with each round of results."""
@@ -35,6 +37,9 @@ class RemoveBuildArtifact(MeasureCallback):
         for result in builder_results:
             if result.artifact_path and os.path.exists(result.artifact_path):
                 os.remove(result.artifact_path)
+                folder = os.path.dirname(result.artifact_path)
+                if os.path.basename(folder).startswith(FOLDER) and not os.listdir(folder):
+                    os.rmdir(folder)
 
 
 class UpdateCostModel(MeasureCallback):

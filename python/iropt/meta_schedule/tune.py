@@ -13,6 +13,7 @@ from . import database as _database
 from . import runner as _runner
 from . import space_generator as _space
 from .arg_info import ArgInfo
+from .measure_callback import MeasureCallback
 from .tune_context import MeasureCandidate
 
 # A candidate is timed until it has run for this long, and at least twice.
@@ -123,26 +124,37 @@ class Runner:
 
 def _is_own(tool):
     """Returns whether a builder or a runner does what this module does not do itself."""
-    if isinstance(tool, (_builder.LocalBuilder, _runner.LocalRunner)):
-        return any(value is not None for key, value in vars(tool).items() if key.startswith("f_"))
-    return not isinstance(tool, (str, type(None)))
+    for plain in (_builder.LocalBuilder, _runner.LocalRunner):
+        if isinstance(tool, plain):
+            return vars(tool) != vars(plain())
+    return tool is not None
+
+
+def _tool(kinds, tool):
+    """A builder or a runner: that of a word, that of a program, or None."""
+    return kinds.create(tool) if isinstance(tool, str) else tool
 
 
 class _Measuring:
     """How candidates of one task are measured: in this process, or by a builder and a runner of a program."""
 
     def __init__(self, task, builder, runner):
-        self._task, self.runner = task, Runner(task.mod)
-        self._tools = None
-        if any(_is_own(tool) for tool in (builder, runner)):
-            self._tools = _builder.create() if isinstance(builder, str) else builder, \
-                _runner.create() if isinstance(runner, str) else runner
+        builder, runner = _tool(_builder, builder), _tool(_runner, runner)
+        self._task, self._tools, self._runner = task, None, None
+        if _is_own(builder) or _is_own(runner):
+            self._tools = builder or _builder.create(), runner or _runner.create()
+        else:
+            self._runner = Runner(task.mod)
+
+    def can_run(self):
+        """Returns whether there are arguments for the function."""
+        return self._tools is not None or self._runner.expected is not None
 
     def measure(self, sch, args_info):
         """The results of a builder and of a runner for a schedule."""
         if self._tools is None:
             try:
-                seconds = self.runner.seconds(sch.mod)
+                seconds = self._runner.seconds(sch.mod)
             except Error as error:
                 return _builder.BuilderResult(None, str(error)), _runner.RunnerResult(None, str(error))
             message = None if seconds is not None else "the results differ from those without a schedule"
@@ -164,7 +176,7 @@ class _Scheduler:
 
 def _tune_task(task, database, trials, space, seed, measuring, report):
     """Measures candidates of one task; returns the number of trials. `report` is called with each candidate and its results."""
-    if measuring.runner.expected is None:
+    if not measuring.can_run():
         return 0
     workload, seen, tried = database.commit_workload(task.mod), set(), 0
     args_info = ArgInfo.from_entry_func(task.mod)
@@ -196,8 +208,11 @@ def tune_tasks(tasks, work_dir=None, max_trials_global=None, max_trials_per_task
     """
     database = _database.make(database, work_dir)
     weights = list(task_weights) if task_weights is not None else [getattr(task, "weight", 1) for task in tasks]
-    callbacks = [] if isinstance(measure_callbacks, (str, type(None))) else \
-        list(measure_callbacks) if isinstance(measure_callbacks, (list, tuple)) else [measure_callbacks]
+    if isinstance(measure_callbacks, str):
+        measure_callbacks = MeasureCallback.create(measure_callbacks)
+    callbacks = list(measure_callbacks) if isinstance(measure_callbacks, (list, tuple)) else [measure_callbacks] if measure_callbacks else []
+    if max_trials_global is None:
+        raise ValueError("max_trials_global is not given")
     scheduler, left = _Scheduler(list(tasks), database, callbacks), max_trials_global
     order = sorted(range(len(weights)), key=lambda index: -weights[index])
     for place, index in enumerate(order):
@@ -211,7 +226,8 @@ def tune_tasks(tasks, work_dir=None, max_trials_global=None, max_trials_per_task
 
         if trials > 0:
             of_task = _space.make(space if space is not None else getattr(task, "space_generator", None))
-            left -= _tune_task(task, database, trials, of_task, 1 if seed is None else seed, _Measuring(task, builder, runner), report)
+            of_seed = seed if seed is not None else getattr(task, "rand_state", 1)
+            left -= _tune_task(task, database, trials, of_task, of_seed, _Measuring(task, builder, runner), report)
     return database
 
 

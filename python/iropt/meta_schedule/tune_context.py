@@ -47,14 +47,20 @@ class TuneContext:
 
     def generate_design_space(self):
         """The schedules that a search begins with."""
-        if self.space_generator is None:
-            raise ValueError("space_generator is not provided. Please construct TuneContext with space_generator")
+        self._check()
         with self.target:
             return self.space_generator.generate_design_space(self.mod)
+
+    def _check(self):
+        if self.space_generator is None:
+            raise ValueError("space_generator is not provided. Please construct TuneContext with space_generator")
+        if self.target is None:
+            raise ValueError("target is not provided. Please construct TuneContext with target")
 
     def pre_tuning(self, max_trials, num_trials_per_iter=64, design_spaces=None, database=None, cost_model=None):
         """Begins a search of a number of trials."""
         del database, cost_model
+        self._check()
         first = list(self.generate_design_space() if design_spaces is None else design_spaces)
         drawn = self.space_generator.schedules(self.mod, self.target, self.rand_state)
         infos, self._per_iter = ArgInfo.from_entry_func(self.mod), num_trials_per_iter
