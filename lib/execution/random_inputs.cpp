@@ -46,16 +46,23 @@ double SpecialReal(RandomSource& random, DataType dtype) {
 // Greater numbers of programs stand for infinity.
 constexpr double kMostNear = 1e30;
 
-// One of the numbers, one that is a little greater or smaller, one between two of them, or a multiple of half of it,
-// which is a tie where it is a unit. Large ones are rare: others would be rounded away next to them.
-std::optional<double> NearReal(RandomSource& random, std::span<const double> numbers) {
+// One of the numbers. Large ones are rare: others would be rounded away next to them.
+std::optional<double> DrawnNumber(RandomSource& random, std::span<const double> numbers) {
   constexpr double kMany = 2048;
-  if (numbers.empty()) return std::nullopt;
   const double number = numbers[random.Next() % numbers.size()];
   const double size = std::fabs(number);
   if (!(size <= kMostNear) || (size > kMany && random.Next() % 8 != 0)) return std::nullopt;
+  return number;
+}
+
+// One of the numbers, one that is a little greater or smaller, one between two of them, or a multiple of half of it,
+// which is a tie where it is a unit.
+std::optional<double> NearReal(RandomSource& random, std::span<const double> numbers) {
+  const std::optional<double> drawn = numbers.empty() ? std::nullopt : DrawnNumber(random, numbers);
+  if (!drawn) return std::nullopt;
+  const double number = *drawn, size = std::fabs(number);
   switch (random.Next() % 8) {
-    case 0: return (number + numbers[random.Next() % numbers.size()]) / 2;
+    case 0: return (number + DrawnNumber(random, numbers).value_or(number)) / 2;
     case 1: return number + (number == 0 ? 0.01 : 0.01 * size);
     case 2:
     case 3: return number - (number == 0 ? 0.01 : 0.01 * size);

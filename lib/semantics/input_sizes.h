@@ -37,7 +37,8 @@ struct InputSizes {
 // The number of assignments that MakeSizes knows without constants.
 inline constexpr size_t kNumSizeAssignments = 12;
 // Those after them are rare sizes: all 1, two that no tile divides, some 0, some that 8 bits cannot count, powers of
-// two, one of which is twice another, then sizes near to the constants of the program.
+// two, times what a dimension has to divide, one of which is twice another, then sizes near to the constants of the
+// program.
 inline constexpr size_t kSizesOfOne = kNumSizeAssignments;
 inline constexpr size_t kOddSizes = kNumSizeAssignments + 1;
 inline constexpr size_t kMoreOddSizes = kNumSizeAssignments + 2;

@@ -64,7 +64,9 @@ Status CheckReducesOnly(State& state, const tir::BlockRealize& realize, const ti
   if (arith::IsInt(loop.extent, 1)) return {};
   for (size_t i = 0; i < realize.iter_values.size(); ++i) {
     const tir::IterVar& axis = *realize.block->iter_vars[i];
-    if (axis.iter_type != tir::IterVarType::kDataPar || !tir::UsesVar(realize.iter_values[i], loop.loop_var)) continue;
+    if (axis.iter_type != tir::IterVarType::kDataPar || arith::IsInt(axis.dom->extent, 1) ||
+        !tir::UsesVar(realize.iter_values[i], loop.loop_var))
+      continue;
     return state.Refuse(fmt::format("cannot apply 'bind': the block {{0}} uses the loop {} for a reduction and for the "
                                     "data parallel axis {}",
                                     loop.loop_var->name, axis.var->name),

@@ -33,8 +33,9 @@ export function failure(code) {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-// Returns the functions, and `begin`, which says what the next run has; before, the program that asks for something of a run is wrong. args: the command line with the program's name; env: an
-// object; files: a file system; streams: the files of the standard input, output and error output. The program starts in env.PWD.
+// Returns the functions, and `begin`, which says what the next run has: before it, the functions throw. args: the command line with
+// the program's name; env: an object; files: a file system; streams: the files of the standard input, output and error output. The
+// program starts in env.PWD.
 export function makeWasi(memory) {
   let args;
   let environment;

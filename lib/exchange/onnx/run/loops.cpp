@@ -106,7 +106,11 @@ Result<HostValue> RunLoop(OnnxCall& call) {
   const OnnxBody* body = call.Body("body");
   if (body == nullptr) return call.Fail("there is no body");
   const double trips = call.NumberIn(0, std::numeric_limits<double>::infinity());
-  bool condition = !call.Has(1) || IsTrue(call.Input(1));
+  bool condition = true;
+  if (call.Has(1)) {
+    IROPT_ASSIGN_OR_RETURN(const Tensor given, call.TensorIn(1));
+    condition = IsTrue(HostValue(given));
+  }
   std::vector<HostValue> carried;
   for (size_t i = 2; i < call.num_inputs(); ++i) carried.push_back(call.Input(i));
   if (call.num_outputs() < carried.size()) return call.Fail("has fewer outputs than values that are carried on");

@@ -128,8 +128,7 @@ class PipelineInjector : public tir::StmtExprMutator {
       if (!arith::IsInt(realize->predicate, 1)) condition = realize->predicate;
     }
     if (condition && !arith::IsPure(condition)) {
-      Error(loop,
-            "the condition of the block in a software pipeline must not read memory, which its statements change");
+      Error(loop, "the condition of the block in a software pipeline must not read memory");
       return false;
     }
     const auto* seq = As<tir::SeqStmt>(body);

@@ -201,11 +201,11 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
   bool CheckReducesOnly(const tir::BlockRealize& realize, const std::vector<const tir::For*>& loops) {
     for (size_t i = 0; i < realize.iter_values.size(); ++i) {
       const tir::IterVar& axis = *realize.block->iter_vars[i];
-      if (axis.iter_type == tir::IterVarType::kCommReduce) continue;
+      if (axis.iter_type == tir::IterVarType::kCommReduce || arith::IsInt(axis.dom->extent, 1)) continue;
       for (const tir::For* loop : loops) {
         if (arith::IsInt(loop->extent, 1) || !tir::UsesVar(realize.iter_values[i], loop->loop_var)) continue;
-        return Error(*realize.block, fmt::format("the reduction over threads in the block '{}' uses the loop '{}' for "
-                                                 "the axis '{}' as well, which is not of the reduction",
+        return Error(*realize.block, fmt::format("the reduction over threads in the block '{}' also uses the loop "
+                                                 "'{}' for '{}', which is not a reduction axis",
                                                  realize.block->name_hint, loop->loop_var->name, axis.var->name));
       }
     }

@@ -85,15 +85,16 @@ class BoxSuppression {
   bool has_classes() const { return attrs_.id_index() >= 0 && !attrs_.force_suppress(); }
   bool has_most() const { return attrs_.max_output_size() > 0; }
 
-  // The scores, (images, classes, boxes): 0 for boxes of other classes. The classes are those that occur in any image.
+  // The scores, (images, classes, boxes): 0 for boxes of other classes. The classes are those that occur in any image:
+  // memory grows with their number, which is small for detectors.
   // NaN is not in order with other numbers, nor equal to itself.
   std::string_view ScoresByClass() {
     const std::string_view scores = op_.Unsqueeze(scores_, {1});
     if (!has_classes()) return scores;
     const std::string_view classes = Element(rows_, attrs_.id_index());
-    is_unlike_ = op_.Add("IsNaN", {classes});
+    has_nan_class_ = op_.Add("IsNaN", {classes});
     const std::string_view occurring =
-        op_.Add("Unique", {op_.Add("Where", {is_unlike_, op_.Scalar(0, kFloat), classes})});
+        op_.Add("Unique", {op_.Add("Where", {has_nan_class_, op_.Scalar(0, kFloat), classes})});
     const std::string_view is_same = op_.Add("Equal", {op_.Unsqueeze(classes, {1}), op_.Unsqueeze(occurring, {1})});
     return op_.Add("Where", {is_same, scores, op_.Scalar(0, kFloat)});
   }
@@ -112,9 +113,10 @@ class BoxSuppression {
   }
 
   // 1 for the boxes without a class, which no box suppresses, 0 for others.
-  std::string_view KeptInAnyCase() {
+  std::string_view AlwaysKept() {
     if (!has_classes()) return op_.Add("Sub", {order_, order_});
-    const std::string_view is_kept = op_.Add("And", {is_unlike_, op_.Add("Greater", {scores_, op_.Scalar(0, kFloat)})});
+    const std::string_view is_kept =
+        op_.Add("And", {has_nan_class_, op_.Add("Greater", {scores_, op_.Scalar(0, kFloat)})});
     return op_.Cast(is_kept, DataType::Bool(), kLong);
   }
 
@@ -123,7 +125,7 @@ class BoxSuppression {
     const std::string_view places = op_.Add("Gather", {selected, op_.Ints({0, 2})}, {IntAttribute("axis", 1)});
     const std::string_view number = op_.Add("Slice", {op_.Add("Shape", {selected}), op_.Ints({0}), op_.Ints({1})});
     const std::string_view ones = op_.Add("Expand", {op_.Ints({1}), number});
-    const std::string_view kept = op_.Add("ScatterND", {KeptInAnyCase(), places, ones});
+    const std::string_view kept = op_.Add("ScatterND", {AlwaysKept(), places, ones});
     if (!has_most() || !has_classes()) return kept;
     const std::string_view place = op_.Add("CumSum", {kept, op_.exporter().IntScalar(1)});
     const std::string_view is_over = op_.Add("Greater", {place, op_.exporter().IntScalar(attrs_.max_output_size())});
@@ -157,7 +159,7 @@ class BoxSuppression {
   std::string_view count_;      // int64[1], of the boxes that are left
   std::string_view positions_;  // int64[boxes], from 0 up
   std::string_view scores_, order_, rows_;
-  std::string_view is_unlike_;  // bool[images, boxes], of those whose class is NaN
+  std::string_view has_nan_class_;  // bool[images, boxes], of those whose class is NaN
 };
 
 Names ExportNonMaxSuppression(OpExport& op) {
