@@ -341,3 +341,9 @@ def test_parameters_as_bytes(tmp_path):
     for wrong, message in ((data[:-1], "end too early"), (b"", "end too early"), (b"1" * 40, "magic number of parameters")):
         with pytest.raises(ValueError, match=message):
             runtime.load_param_dict(wrong)
+    pair = bytes(runtime.save_param_dict({"a": np.array([1, 2], "int32")}))
+    rank = pair.index(bytes.fromhex("3fa1b496f0405edd")) + 24
+    for at, number, message in ((rank, -1, "has -1 axes"), (rank, 99, "has 99 axes"), (rank + 8, -2, "has 8 bytes"), (rank + 8, 1 << 40, "has 8 bytes")):
+        size = 4 if at == rank else 8
+        with pytest.raises(ValueError, match=message):
+            runtime.load_param_dict(pair[:at] + number.to_bytes(size, "little", signed=True) + pair[at + size:])

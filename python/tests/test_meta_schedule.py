@@ -280,3 +280,30 @@ def test_contexts_of_tasks():
     assert len(database.get_all_tuning_records()) == 2
     with pytest.raises(ValueError, match="construct TuneContext with space_generator"):
         ms.TuneContext(Matmul, target="llvm").generate_design_space()
+
+
+def test_tools_of_words_and_none():
+    class Runs(ms.runner.PyRunner):
+        def run(self, runner_inputs):
+            return [ms.runner.LocalRunnerFuture([0.5]) for _ in runner_inputs]
+
+    database = ms.tune_tir(Matmul, "llvm -num-cores=1", None, 2, builder=None, runner=Runs())
+    assert {record.run_secs[0] for record in database.get_all_tuning_records()} == {0.5}
+    with pytest.raises(NotImplementedError, match="runs on other machines"):
+        ms.tune_tir(Matmul, "llvm -num-cores=1", None, 2, runner="rpc")
+    with pytest.raises(ValueError, match="Unknown Builder: far"):
+        ms.tune_tir(Matmul, "llvm -num-cores=1", None, 2, builder="far")
+
+
+def test_an_error_of_a_cleanup_is_one_of_the_run(tmp_path):
+    def fails():
+        raise RuntimeError("not cleaned up")
+
+    target = iropt.target.Target("llvm")
+    built = ms.builder.create().build([ms.builder.BuilderInput(Matmul, target)])[0]
+    infos = ms.arg_info.ArgInfo.from_entry_func(Matmul)
+    ran = ms.runner.LocalRunner(f_cleanup=fails).run([ms.runner.RunnerInput(built.artifact_path, "llvm", infos)])[0].result()
+    assert ran.run_secs is None and "not cleaned up" in ran.error_msg
+    ms.measure_callback.RemoveBuildArtifact().apply(None, 0, [], [built], [ran])
+    import os
+    assert not os.path.exists(os.path.dirname(built.artifact_path))

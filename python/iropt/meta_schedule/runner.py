@@ -141,69 +141,6 @@ class LocalRunner(PyRunner):
 
 
 def create(kind="local", *args, **kwargs):
-        """The runner of a kind, "local"."""
-        return create(kind, *args, **kwargs)
-
-
-class PyRunner(Runner):
-    """A runner of a program."""
-
-
-def _arguments(device, args_info, count):
-    infos = [info if isinstance(info, ArgInfo) else ArgInfo.from_json(info) for info in args_info]
-    return [[runtime.array(generate_input_data(info.shape, info.dtype), device) for info in infos] for _ in range(count)]
-
-
-def _run(module, device, config, repeated):
-    function, seconds = module.entry_func, []
-    for arguments in repeated:
-        measured = module.time_evaluator(module.entry_name, device, number=config.number, repeat=config.repeat,
-                                         min_repeat_ms=config.min_repeat_ms)
-        function(*arguments)
-        seconds += measured(*arguments).results
-    return seconds
-
-
-class LocalRunner(PyRunner):
-    """Runs in this process.
-
-    alloc_repeat: how many sets of arguments are measured
-    f_alloc_argument: makes the sets for a device, a list of ArgInfo as JSON and alloc_repeat
-    f_run_evaluator: the seconds of a module, a device, an EvaluatorConfig and the sets
-    f_cleanup: is called last, without arguments. All may be names of registered functions.
-    timeout_sec, cooldown_sec, and enable_cpu_cache_flush of the configuration: have no effect
-    """
-
-    def __init__(self, timeout_sec=30, evaluator_config=None, cooldown_sec=0.0, alloc_repeat=1, f_alloc_argument=None,
-                 f_run_evaluator=None, f_cleanup=None, initializer=None):
-        self.timeout_sec, self.cooldown_sec, self.alloc_repeat = timeout_sec, cooldown_sec, alloc_repeat
-        self.evaluator_config = evaluator_config or EvaluatorConfig()
-        self.f_alloc_argument, self.f_run_evaluator, self.f_cleanup = f_alloc_argument, f_run_evaluator, f_cleanup
-        self.initializer = initializer
-
-    def run(self, runner_inputs):
-        if self.initializer:
-            self.initializer()
-        return [self._future(item) for item in runner_inputs]
-
-    def _future(self, item):
-        from ..executable import load_module
-
-        try:
-            device = runtime.device(item.device_type)
-            infos = [info.as_json() for info in item.args_info]
-            arguments = function_of(self.f_alloc_argument, _arguments)(device, infos, self.alloc_repeat)
-            module = load_module(item.artifact_path)
-            seconds = function_of(self.f_run_evaluator, _run)(module, device, self.evaluator_config, arguments)
-            return LocalRunnerFuture(seconds)
-        except Exception as error:  # a program's function may raise anything
-            return LocalRunnerFuture(None, f"LocalRunner: An exception occurred\n{error}")
-        finally:
-            if self.f_cleanup is not None:
-                function_of(self.f_cleanup, None)()
-
-
-def create(kind="local", *args, **kwargs):
     """The runner of a kind, "local"."""
     if kind == "rpc":
         raise NotImplementedError("runs on other machines are not a part of iropt: expected the runner 'local'")

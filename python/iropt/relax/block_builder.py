@@ -129,10 +129,6 @@ class BlockBuilder:
         if function.variable is None:
             raise RuntimeError("emit_func_output must be called in the scope of a function")
 
-    def current_block_is_dataflow(self):
-        """Returns whether bindings are added to a dataflow block now."""
-        return self._builder.in_dataflow()
-
     # ---- Bindings
     def emit(self, expr, name_hint=""):
         """Binds a new variable to the expression and returns it."""

@@ -1,6 +1,7 @@
 """PrimFuncs of tensor expressions."""
 from .. import tir
 from .._core import native
+from ..ir.supply import UniqueNameSupply
 from .tensor import ComputeOp, ExternOp, PlaceholderOp, Tensor
 
 
@@ -19,30 +20,14 @@ def ordered_operations(tensors):
     return order
 
 
-class _Names:
-    """Names of blocks: a name that is taken gets "_" and a number."""
-
-    def __init__(self):
-        self._used = {}
-
-    def unique(self, name):
-        name = name.replace(".", "_").replace(" ", "_")
-        fresh = name
-        while fresh in self._used:
-            self._used[name] += 1
-            fresh = f"{name}_{self._used[name]}"
-        self._used[fresh] = 0
-        return fresh
-
-
 def _stage(op, names):
     """The operation as native.create_prim_func takes it: see python/src/tensor_exprs.cpp."""
     outputs = [tensor._node_() for tensor in op.outputs]
     if isinstance(op, ExternOp):
-        return (names.unique(op.name), [tensor._node_() for tensor in op.inputs], op.input_placeholders, outputs,
+        return (names.fresh_name(op.name.replace(" ", "_")), [tensor._node_() for tensor in op.inputs], op.input_placeholders, outputs,
                 op.output_placeholders, op.body, op.attrs)
     blocks = [op.name] if len(op.reduce_axis) else [tensor.name for tensor in op.outputs]
-    return ([names.unique(name) for name in blocks], op.axis, op.reduce_axis, op.body, outputs, op.attrs)
+    return ([names.fresh_name(name.replace(" ", "_")) for name in blocks], op.axis, op.reduce_axis, op.body, outputs, op.attrs)
 
 
 def create_prim_func(ops, index_dtype_override=None):
@@ -62,7 +47,7 @@ def create_prim_func(ops, index_dtype_override=None):
         if not isinstance(arg, (Tensor, tir.Var)):
             raise TypeError(f"a parameter of a function of tensors is a tensor or a variable, not {type(arg).__name__}")
     tensors = [arg for arg in args if isinstance(arg, Tensor)]
-    names, stages = _Names(), []
+    names, stages = UniqueNameSupply(), []
     order = ordered_operations(tensors)
     for op in order:
         if not isinstance(op, (PlaceholderOp, ComputeOp, ExternOp)):
