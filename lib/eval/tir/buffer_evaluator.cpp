@@ -52,7 +52,7 @@ bool BufferEvaluator::Step() {
 
 // Clearing memory takes time, too.
 bool BufferEvaluator::StepsOfMemory(int64_t bytes) {
-  constexpr int64_t kBytesOfStep = 4096;
+  constexpr int64_t kBytesOfStep = 256;
   for (int64_t i = 0; i < bytes; i += kBytesOfStep) {
     if (!Step()) return false;
   }
@@ -89,7 +89,7 @@ void BufferEvaluator::DropMemory(const tir::Var* data) {
   env().Unbind(data);
 }
 
-std::unique_ptr<std::byte[]> BufferEvaluator::NewMemory(int64_t elements, DataType dtype, Memory* memory) {
+std::shared_ptr<Storage> BufferEvaluator::NewMemory(int64_t elements, DataType dtype, Memory* memory) {
   uint64_t bytes = 0;
   if (dtype.lanes < 1 || !IsStoredType(dtype.with_lanes(1)) || elements < 0) {
     Fail(fmt::format("cannot allocate {} elements of {}", elements, dtype.ToString()));
@@ -110,9 +110,8 @@ std::unique_ptr<std::byte[]> BufferEvaluator::NewMemory(int64_t elements, DataTy
     return nullptr;
   }
   if (!StepsOfMemory(static_cast<int64_t>(bytes))) return nullptr;
-  // The second half marks written bytes.
-  auto owned = std::make_unique<std::byte[]>(std::max<uint64_t>(2 * bytes, 1));
-  *memory = {owned.get(), owned.get(), static_cast<int64_t>(bytes), owned.get() + bytes};
+  std::shared_ptr<Storage> owned = Storage::Make(bytes, Storage::Tracking::kOn);
+  *memory = {owned->data(), owned->data(), static_cast<int64_t>(bytes), owned->marks()};
   return owned;
 }
 

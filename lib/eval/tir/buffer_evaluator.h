@@ -12,6 +12,7 @@
 #include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/eval/tir/thread_plan.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/ndarray.h"
 #include "iropt/ir/tir/stmt.h"
 #include "memory.h"
 #include "race_detector.h"
@@ -64,7 +65,7 @@ struct ThreadState {
 // Gives a thread its number, if there is a race detector.
 void NumberThread(const ExecutionState& execution, ThreadState& thread);
 
-using OwnedMemory = std::vector<std::unique_ptr<std::byte[]>>;
+using OwnedMemory = std::vector<std::shared_ptr<Storage>>;
 
 class BufferEvaluator : public ScalarEvaluator {
  public:
@@ -98,7 +99,7 @@ class BufferEvaluator : public ScalarEvaluator {
   // Gives the current thread new memory for the pointer variable, with copies for the threads of inner loops.
   bool Allocate(const tir::Var* data, int64_t count, DataType dtype, OwnedMemory* owned);
   // Memory and its marks; null after an error.
-  std::unique_ptr<std::byte[]> NewMemory(int64_t elements, DataType dtype, Memory* memory);
+  std::shared_ptr<Storage> NewMemory(int64_t elements, DataType dtype, Memory* memory);
   Pointer PointerOf(const tir::Var* data);
   void SetPointer(const tir::Var* data, const Pointer& place);
   void SetMemory(const tir::Var* data, const Memory& memory);

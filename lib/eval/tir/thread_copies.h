@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "iropt/eval/tir/thread_plan.h"
+#include "iropt/ir/ndarray.h"
 #include "iropt/support/function_ref.h"
 #include "memory.h"
 
@@ -24,7 +25,7 @@ struct ThreadCopies {
     uint32_t axes = 0;  // a bit mask
     Memory memory;
     uint64_t address = 0;
-    std::unique_ptr<std::byte[]> owned;
+    std::shared_ptr<Storage> owned;
   };
 
   const ThreadMemory* layout = nullptr;
