@@ -57,9 +57,7 @@ RaceCheck::RaceCheck(const Pass* pipeline, std::shared_ptr<const ChangeAudit> au
       diagnostics_(diagnostics) {}
 
 Status RaceCheck::EnterPassContext() {
-  runs_.clear();
-  had_blocks_ = false;
-  had_barriers_ = false;
+  depth_ = 0;
   return {};
 }
 
@@ -101,11 +99,18 @@ void RaceCheck::FindIn(const Module& module, const Module& except, const RaceOpt
 }
 
 Status RaceCheck::RunBeforePass(const Module& /*module*/, const PassInfo& info) {
+  // A context may see several modules and runs, which share names of functions.
+  if (depth_++ == 0) {
+    runs_.clear();
+    had_blocks_ = false;
+    had_barriers_ = false;
+  }
   if (!info.is_composite()) runs_before_ = runs_;
   return {};
 }
 
 Status RaceCheck::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
+  --depth_;
   if (info.is_composite() || outcome == PassOutcome::Failed) return {};
   const Module& before = audit_->before();
   had_blocks_ = had_blocks_ || AnyInKernels(before, IsBlock);

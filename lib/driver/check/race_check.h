@@ -51,6 +51,7 @@ class RaceCheck : public PassInstrument {
   DiagnosticEngine& diagnostics_;
   BarrierRuns runs_;
   BarrierRuns runs_before_;  // before the last run of tir.ThreadSync
+  int depth_ = 0;            // of running passes, the pipeline among them
   bool had_blocks_ = false;  // in a kernel before a pass
   bool had_barriers_ = false;
 };
