@@ -4,8 +4,8 @@ folder with the cases is not there: it is bigger than a repository should be and
 
 The checker starts the tool once for each case and reads all files of cases, which takes longer than most checks. Here it
 is shown the files of the kinds asked for, each of which holds cases of one kind; cases with the same command line share a
-run of the tool, which separates them by -split-input-file, and are run alone only if that run fails; and modules with the
-same text are equal without their normal forms. The verdicts stay the checker's.
+run of the tool, which separates them by -split-input-file, and if that run fails, those of each half do; and modules with
+the same text are equal without their normal forms. The verdicts stay the checker's.
 
 With --level, it runs the cases of the passes of a level, `graph` or `tir`, that the tool has. All cases must agree but those
 of known_differences.txt, which must not.
@@ -59,43 +59,50 @@ class SharedRuns:
         self.results = {}
 
     @staticmethod
-    def key(args, pipeline):
-        return json.dumps([args, pipeline], sort_keys=True)
+    def key(args, pipeline, extension):
+        return json.dumps([args, pipeline, extension], sort_keys=True)
 
-    def note(self, _, args, text, timeout, pipeline=None, *rest, **others):
+    def note(self, _, args, text, timeout, pipeline=None, extension="ir", files=()):
         """Records what the checker will ask for, but for runs with files of their own."""
-        if rest or others:
-            return None, "", ""
-        self.wanted.setdefault(self.key(args, pipeline), (args, pipeline, timeout, []))[-1].append(text)
+        if not files:
+            request = (args, pipeline, extension)
+            self.wanted.setdefault(self.key(*request), (request, timeout, []))[-1].append(text)
         return None, "", ""
 
-    def run_batch(self, ir_opt, args, pipeline, timeout, texts):
-        split = [f"-split-input-file={self.MARKER}", f"-output-split-marker={self.MARKER}"]
+    def run_batch(self, ir_opt, request, timeout, texts):
+        args, pipeline, extension = request
+        split = [f"-split-input-file={self.MARKER}"]
+        if "--verify-only" not in args:
+            split.append(f"-output-split-marker={self.MARKER}")
         joined = f"\n{self.MARKER}\n".join(texts)
-        code, out, err = self.run_alone(ir_opt, [*args, *split], joined, timeout * len(texts), pipeline)
+        code, out, err = self.run_alone(ir_opt, [*args, *split], joined, timeout * len(texts), pipeline, extension)
         parts = out.split(f"{self.MARKER}\n")
         # Without an output, as with --verify-only, success is all there is.
         if code == 0 and (len(parts) == len(texts) or not out):
-            key = self.key(args, pipeline)
+            key = self.key(*request)
             for text, part in zip(texts, parts if out else [""] * len(texts)):
                 self.results[key, text] = (code, part, err)
+        elif len(texts) > 2:
+            half = len(texts) // 2
+            self.run_batch(ir_opt, request, timeout, texts[:half])
+            self.run_batch(ir_opt, request, timeout, texts[half:])
 
     def run_all(self, ir_opt, jobs):
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            for args, pipeline, timeout, texts in self.wanted.values():
+            for request, timeout, texts in self.wanted.values():
                 for begin in range(0, len(texts), self.CASES):
-                    pool.submit(self.run_batch, ir_opt, args, pipeline, timeout, texts[begin:begin + self.CASES])
+                    pool.submit(self.run_batch, ir_opt, request, timeout, texts[begin:begin + self.CASES])
 
-    def run(self, ir_opt, args, text, timeout, pipeline=None, *rest, **others):
-        result = None if rest or others else self.results.get((self.key(args, pipeline), text))
-        return result or self.run_alone(ir_opt, args, text, timeout, pipeline, *rest, **others)
+    def run(self, ir_opt, args, text, timeout, pipeline=None, extension="ir", files=()):
+        result = None if files else self.results.get((self.key(args, pipeline, extension), text))
+        return result or self.run_alone(ir_opt, args, text, timeout, pipeline, extension, files)
 
 
 def shares_run(case, kinds, passes):
     """Whether a case is asked for, and succeeds if the tool is right."""
     if case["kind"] not in kinds or case["kind"].endswith("value") or (passes and case.get("pass") not in passes):
         return False
-    return not case.get("error") and case.get("verdict") is not False
+    return not case.get("error") and not case.get("outside") and case.get("verdict") is not False
 
 
 def run_checker(checker, arguments, ir_opt, kinds, passes):
