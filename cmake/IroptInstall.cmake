@@ -59,10 +59,6 @@ file(RELATIVE_PATH IROPT_PREFIX_FROM_PKGCONFIG "${pkgconfig_dir}" "${CMAKE_INSTA
 configure_file("${CMAKE_CURRENT_LIST_DIR}/iropt.pc.in" "${PROJECT_BINARY_DIR}/package/iropt.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/iropt.pc" DESTINATION "${IROPT_PKGCONFIG_DIR}" COMPONENT libraries)
 
-# The wrapper of ir-opt in tests of passes, for the tests of plugins.
-install(PROGRAMS "${PROJECT_SOURCE_DIR}/test/tools/check_pass.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/ir-opt"
-        COMPONENT plugins)
-
 install(EXPORT ir-opt-targets NAMESPACE iropt:: DESTINATION "${package_dir}" FILE ir-optTargets.cmake)
 install(EXPORT ir-opt-libraries NAMESPACE iropt:: DESTINATION "${package_dir}" FILE ir-optLibraries.cmake
         COMPONENT libraries)

@@ -5,8 +5,8 @@ Substitutions:
   %ir-run       the same of ir-run
   %ir-reduce    the same of ir-reduce
   %test-plugins the folder of the plugins of test/plugin
-  %check-pass   ir-opt with the checks that every pass test makes, see tools/check_pass.py; it prints what
-                ir-opt prints:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
+  %check-pass   ir-opt with the checks that every pass test makes:  # RUN: %check-pass -passes=FoldConstant %s | FileCheck %s
+                With --not-idempotent=WHY, a second run on the result may change it.
   %refusals     runs a command on the cases in a test that it has to refuse, see tools/refusals.py:
                 # RUN: %refusals %s ir-opt -eval={case}
   %big-weights  the check of a module with 20 GB of weights, see tools/big_weights.py
@@ -63,12 +63,13 @@ if has_sparse_files(config.bin_dir):
     config.available_features.add("sparse-files")
 
 ir_opt = os.path.join(config.bin_dir, "ir-opt")
-check_pass = os.path.join(config.test_source_root, "tools", "check_pass.py")
 refusals = os.path.join(config.test_source_root, "tools", "refusals.py")
 big_weights = os.path.join(config.test_source_root, "tools", "big_weights.py")
 # Longer names first: a substitution also replaces the beginning of a longer word.
 config.substitutions.append(("%refusals", f"{config.python} {refusals}"))
-config.substitutions.append(("%check-pass", f"{config.python} -SE {check_pass} --ir-opt={ir_opt}"))
+check_pass = f"{ir_opt} -verify-each -verify-roundtrip -verify-determinism"
+config.substitutions.append((r"""%check-pass --not-idempotent=("[^"]*"|'[^']*'|\S+)""", check_pass))
+config.substitutions.append(("%check-pass", f"{check_pass} -verify-idempotent"))
 on_terminal = os.path.join(config.test_source_root, "tools", "on_terminal.py")
 config.substitutions.append(("%on-terminal", f"{config.python} {on_terminal}"))
 config.substitutions.append(("%big-weights", f"{config.python} {big_weights} --ir-opt={ir_opt}"))

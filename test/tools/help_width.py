@@ -20,8 +20,7 @@ def text_of(command, columns):
 
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-SCRIPTS = ("examples/resnet18.py", "integrations/model_changes.py", "scripts/onnx_nodes.py", "scripts/site_builder.py",
-           "test/tools/check_pass.py")
+SCRIPTS = ("examples/resnet18.py", "integrations/model_changes.py", "scripts/onnx_nodes.py", "scripts/site_builder.py")
 
 
 def commands_of(ir_opt, tools):

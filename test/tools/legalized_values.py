@@ -3,9 +3,9 @@
 and static and symbolic shapes are run before and after LegalizeOps under -check-semantics, on ordinary, special and
 non-finite inputs. The tolerance is that of each dtype, see docs/semantic_check.md.
 
-    legalized_values.py --ir-opt=BINARY [--compiled] [--legalizations=FILE] [FAMILY...]
+    legalized_values.py --ir-opt=BINARY [--compiled=N] [--legalizations=FILE] [FAMILY...]
 
-With --compiled, the PrimFuncs are compiled as well. FILE is lib/legalize/legalizations.def: each operator that it legalizes
+With --compiled, each Nth PrimFunc is compiled as well, which takes ten times as long as to interpret it. FILE is lib/legalize/legalizations.def: each operator that it legalizes
 must be in the table (legalization_table.py).
 
     legalized_values.py --print FAMILY...
@@ -13,6 +13,7 @@ must be in the table (legalization_table.py).
 prints the functions.
 """
 import argparse
+import collections
 import concurrent.futures
 import os
 import re
@@ -80,9 +81,9 @@ def uncovered(legalizations):
     return missing + [f"operator {name} is not in legalizations.def" for name in WITHOUT_VALUES if name not in names]
 
 
-def check_module(ir_opt, flags, path):
+def check_module(ir_opt, flag, path):
     """The messages of failures; empty if all functions are legalized and agree."""
-    command = [ir_opt, "-passes=LegalizeOps", "-check-semantics", *flags, path, "-o", os.devnull]
+    command = [ir_opt, "-passes=LegalizeOps", "-check-semantics", flag, path, "-o", os.devnull]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     summary = SUMMARY.search(done.stderr)
     if done.returncode == 0 and summary and summary.group(2) == summary.group(3) == "0":
@@ -92,13 +93,13 @@ def check_module(ir_opt, flags, path):
     return ["\n".join([f"exit code {done.returncode}: {' '.join(command)}", *lines[:60]])]
 
 
-def modules_of(families, folder):
-    """The name of each module, its file and the number of its functions."""
+def modules_of(families, every, folder):
+    """The name of each module, its file and the number of its functions: one of `every` in the table."""
     for family in families:
-        functions = functions_of(TABLE[family])
+        functions = functions_of(TABLE[family])[::every]
         for begin in range(0, len(functions), FUNCTIONS_PER_MODULE):
             part = functions[begin:begin + FUNCTIONS_PER_MODULE]
-            path = os.path.join(folder, f"{family}{begin}.ir")
+            path = os.path.join(folder, f"{family}{begin}_{every}.ir")
             with open(path, "w", encoding="utf-8") as f:
                 f.write(module_text(part))
             yield family, path, len(part)
@@ -107,7 +108,7 @@ def modules_of(families, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ir-opt")
-    parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("--compiled", type=int, metavar="N")
     parser.add_argument("--legalizations")
     parser.add_argument("--print", action="store_true")
     parser.add_argument("--keep", help="a folder for the modules; by default a temporary one")
@@ -118,17 +119,18 @@ def main():
         print(module_text([text for family in families for text in functions_of(TABLE[family])]), end="")
         return 0
     failures = uncovered(options.legalizations) if options.legalizations else []
-    modes = [["-check-semantics-compiled=never"], ["-check-semantics-compiled"]][:2 if options.compiled else 1]
-    counts = {}
+    modes = [("interpreted", 1, "-check-semantics-compiled=never")]
+    if options.compiled:
+        modes.append(("compiled", options.compiled, "-check-semantics-compiled"))
+    counts = collections.Counter()
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        modules = list(modules_of(families, options.keep or temporary))
-        runs = [(family, size, pool.submit(check_module, options.ir_opt, flags, path))
-                for family, path, size in modules for flags in modes]
-        for family, size, run in runs:
+        runs = [(f"{family} {mode}", size, pool.submit(check_module, options.ir_opt, flag, path))
+                for mode, every, flag in modes for family, path, size in modules_of(families, every, options.keep or temporary)]
+        for name, size, run in runs:
             failures += run.result()
-            counts[family] = counts.get(family, 0) + size
-    for family, count in counts.items():
-        print(f"{family:15} {count // len(modes)} functions")
+            counts[name] += size
+    for name, count in counts.items():
+        print(f"{name:30} {count} functions")
     print("\n".join(f"FAILED: {failure}" for failure in failures))
     return 1 if failures else 0
 
