@@ -17,6 +17,7 @@
 #include "exchange/onnx/export/external_data.h"
 #include "exchange/onnx/export/finish_nodes.h"
 #include "exchange/onnx/export/list_nodes.h"
+#include "exchange/onnx/export/sparse_initializers.h"
 #include "exchange/onnx/import/bind_sizes.h"
 #include "exchange/onnx/import/import.h"
 #include "exchange/onnx/import/left_out.h"
@@ -114,6 +115,7 @@ class OnnxFormat final : public Format {
                     diagnostics);
     if (exported == nullptr) return Failure{ErrorCode::IllFormed};
     if (is_listed) return ListNodes(exported->model, out), Status();
+    MakeSparse(module, *exported);
     IROPT_ASSIGN_OR_RETURN(std::optional<AtomicFile> tensors, MoveOutTensors(*exported, request));
     ListSmallIntegers(*exported);
     EncodeModel(exported->model, out, [&](size_t i) { Forget(exported->arrays[i]); });

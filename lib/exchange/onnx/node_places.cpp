@@ -77,14 +77,9 @@ class NodePlacer {
     }
   }
 
-  void Place(std::vector<TensorProto>& initializers) {
-    for (TensorProto& tensor : initializers) {
-      const size_t begin = text_.size();
-      fmt::format_to(std::back_inserter(text_), "{} {}", kInitializer, Quoted(tensor.name));
-      tensor.span = Span::Of(static_cast<uint32_t>(begin), static_cast<uint32_t>(text_.size()));
-      placed_.push_back(&tensor.span);
-      text_ += '\n';
-    }
+  void PlaceInitializers(GraphProto& graph) {
+    for (TensorProto& tensor : graph.initializers) Place(tensor);
+    for (SparseTensorProto& tensor : graph.sparse_initializers) Place(tensor.values);
   }
 
   // Shifts the spans, which count from the beginning of the text, to the source.
@@ -99,6 +94,14 @@ class NodePlacer {
   }
 
  private:
+  void Place(TensorProto& tensor) {
+    const size_t begin = text_.size();
+    fmt::format_to(std::back_inserter(text_), "{} {}", kInitializer, Quoted(tensor.name));
+    tensor.span = Span::Of(static_cast<uint32_t>(begin), static_cast<uint32_t>(text_.size()));
+    placed_.push_back(&tensor.span);
+    text_ += '\n';
+  }
+
   void Place(NodeProto& node) {
     const size_t begin = text_.size();
     text_ += OnOneLine(QualifiedOp(node));
@@ -141,7 +144,7 @@ Status PlaceNodes(Model& model, const std::string& name, SourceManager& sources)
   NodePlacer placer;
   placer.Place(model.graph.nodes);
   for (FunctionProto& function : model.functions) placer.Place(function.nodes);
-  placer.Place(model.graph.initializers);
+  placer.PlaceInitializers(model.graph);
   return placer.Finish(name, sources);
 }
 

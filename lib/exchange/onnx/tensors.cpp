@@ -239,6 +239,7 @@ Result<std::shared_ptr<const FileBuffer>> TensorReader::OpenExternal(std::string
 }
 
 Result<Array> TensorReader::Read(const SparseTensorProto& tensor) {
+  has_read_sparse_ = true;
   TensorProto dense = tensor.values;
   IROPT_ASSIGN_OR_RETURN(const Array values, Read(tensor.values));
   IROPT_ASSIGN_OR_RETURN(const Array indices, Read(tensor.indices));

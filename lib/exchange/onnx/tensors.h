@@ -34,6 +34,8 @@ class TensorReader {
   Result<Array> Read(const TensorProto& tensor);
   // Dense.
   Result<Array> Read(const SparseTensorProto& tensor);
+  // Returns whether a sparse tensor was read.
+  bool has_read_sparse() const { return has_read_sparse_; }
 
  private:
   Result<Array> ReadExternal(const TensorProto& tensor, DataType dtype);
@@ -44,6 +46,7 @@ class TensorReader {
   std::shared_ptr<const FileBuffer> owner_;
   std::string folder_;
   std::map<std::string, std::shared_ptr<const FileBuffer>, std::less<>> files_;
+  bool has_read_sparse_ = false;
 };
 
 }  // namespace iropt::onnx

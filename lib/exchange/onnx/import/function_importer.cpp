@@ -172,7 +172,7 @@ bool FunctionImporter::AddInitializers(const GraphProto& graph, Scope& scope) {
     scope.Add(tensor.name, opaque);
   }
   for (const SparseTensorProto& tensor : graph.sparse_initializers) {
-    if (!add(tensor.values.name, context_.tensors.Read(tensor), {})) return false;
+    if (!add(tensor.values.name, context_.tensors.Read(tensor), tensor.values.span)) return false;
   }
   return true;
 }

@@ -47,12 +47,13 @@ class Facts {
   std::vector<DictAttr::Entry> entries_;
 };
 
-const DictAttr* ModelFacts(const Model& model) {
+const DictAttr* ModelFacts(const Model& model, bool has_sparse_tensors) {
   Facts facts;
   facts.Add("ir_version", model.ir_version);
   facts.Add("producer_name", model.producer_name);
   facts.Add("producer_version", model.producer_version);
   facts.Add("domain", model.domain);
+  if (has_sparse_tensors) facts.Add(kHasSparseTensors, 1);
   if (model.model_version != 0) facts.Add("model_version", model.model_version);
   facts.Add("doc_string", model.doc);
   facts.Add("metadata", model.metadata);
@@ -126,7 +127,7 @@ Result<Module> ImportModel(const Model& model, TensorReader& tensors, Diagnostic
   Module module;
   module.Set(GlobalVar::Get("main"), main, importer.workspace().Finish());
   for (const ModuleEntry& entry : context.module.functions()) module.Set(entry.var, entry.func, entry.storage);
-  module.set_attrs(DictAttr::Empty()->With(attr::kOnnxModel, ModelFacts(model)));
+  module.set_attrs(DictAttr::Empty()->With(attr::kOnnxModel, ModelFacts(model, tensors.has_read_sparse())));
   return module;
 }
 

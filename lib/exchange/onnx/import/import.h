@@ -10,6 +10,9 @@
 
 namespace iropt::onnx {
 
+// The entry of attr::kOnnxModel of modules of models with sparse tensors.
+inline constexpr std::string_view kHasSparseTensors = "has_sparse_tensors";
+
 struct ImportOptions {
   ValueNames* value_names = nullptr;  // gets them
   // Nodes that would be written as several ones stay calls of their operators; so do those that ask for `kept_shapes`.
