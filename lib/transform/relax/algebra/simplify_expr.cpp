@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -259,6 +260,29 @@ void AddRanges(Table& table) {
   });
 }
 
+// Comparisons of booleans that were converted, as exporters write masks: x, or not x.
+//   not_equal(astype(x, t), 0) = x
+//   equal(astype(x, t), 0) = not x
+void AddComparedBooleans(Table& table) {
+  const Pattern& x = table.x;
+  const Pattern cast = IsCall(GetOp(op::kAstype), {x});
+  // Of a number that is 0 or 1 with 0 or 1: the operator, the number, and whether the result is x.
+  constexpr std::tuple<OpId, int, bool> kComparisons[] = {
+      {op::kNotEqual, 0, true}, {op::kNotEqual, 1, false},    {op::kEqual, 1, true}, {op::kEqual, 0, false},
+      {op::kGreater, 0, true},  {op::kGreaterEqual, 1, true}, {op::kLess, 1, false}, {op::kLessEqual, 0, false}};
+  for (const auto& [id, number, is_same] : kComparisons) {
+    const bool has_order = id != op::kNotEqual && id != op::kEqual;
+    const Pattern ordered = IsCall(GetOp(id), {cast, Filled(number)});
+    const Pattern call = has_order ? ordered : ordered.Commutative();
+    table.Row("comparison of a converted boolean", call,
+              [=, is_same = is_same](const Match& match, OpBuilder& calls) -> const Expr* {
+                const TensorType* flag = TensorTypeOf(match[x]);
+                if (!flag || !flag->dtype.is_bool() || !SameType(match[x], match[call])) return nullptr;
+                return is_same ? match[x] : calls.Make(op::kLogicalNot, {match[x]});
+              });
+  }
+}
+
 void AddConversions(Table& table) {
   const Pattern& x = table.x;
   const Pattern cast = IsCall(GetOp(op::kAstype), {x});
@@ -312,6 +336,7 @@ std::shared_ptr<const RuleSet> MakeSimplifyExprRules(bool with_float_products) {
   Table table;
   AddArithmetic(table);
   AddConversions(table);
+  AddComparedBooleans(table);
   AddRanges(table);
   AddShapes(table);
   AddStacks(table);
