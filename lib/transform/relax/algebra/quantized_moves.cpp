@@ -159,6 +159,8 @@ const Expr* MoveConstant(const Call& move, const Call* dequantize, const Definit
                          BlockBuilder& builder) {
   const auto inner = dequantize ? MatchDequantize(dequantize, definitions, builder.workspace()) : std::nullopt;
   if (!inner || !Is<Constant>(DefinitionOf(inner->data, definitions))) return nullptr;
+  // The bias of a convolution, which other formats have as a vector.
+  if (IsOp(move.op, op::kExpandDims) && TensorTypeOf(inner->data)->ndim == 1) return nullptr;
   const std::optional<int64_t> axis = AxisAfter(move, inner->type);
   if (!axis) return nullptr;
   OpBuilder calls(builder);
