@@ -441,6 +441,16 @@ Names ExportScatterNd(OpExport& op) {
 }
 
 // Negative indices are out of range in Relax, and count from the end in ONNX.
+// Returns whether no element of a constant is negative.
+bool HasNoNegatives(const iropt::Constant* indices) {
+  if (indices == nullptr) return false;
+  const NDArray& array = *indices->data;
+  const auto fits = [](auto index) { return index >= 0; };
+  if (array.dtype() == DataType::Int(64)) return std::ranges::all_of(array.As<int64_t>(), fits);
+  return array.dtype() == DataType::Int(32) && std::ranges::all_of(array.As<int32_t>(), fits);
+}
+
+// ONNX counts negative indices from the end.
 Names ExportOneHot(OpExport& op) {
   const auto attrs = op.Attrs<OneHotAttrs>();
   const auto* on = As<PrimValue>(op.Resolved(1));
@@ -449,11 +459,13 @@ Names ExportOneHot(OpExport& op) {
       on && off && op.ResultType() ? OneHotValues(*on, *off, op.ResultType()->dtype) : nullptr;
   if (values == nullptr) return op.Lacks("its values are not numbers");
   const DataType dtype = op.Dtype(0);
-  const std::string_view is_negative = op.Add("Less", {op.In(0), op.Scalar(0, dtype)});
-  const std::string_view outside = op.Scalar(static_cast<double>(attrs.depth()), dtype);
+  std::string_view indices = op.In(0);
+  if (!dtype.is_uint() && !HasNoNegatives(As<iropt::Constant>(op.Resolved(0)))) {
+    const std::string_view is_negative = op.Add("Less", {indices, op.Scalar(0, dtype)});
+    indices = op.Add("Where", {is_negative, op.Scalar(static_cast<double>(attrs.depth()), dtype), indices});
+  }
   return {op.Add("OneHot",
-                 {op.Add("Where", {is_negative, outside, op.In(0)}), op.Ints({attrs.depth()}),
-                  op.exporter().context().Initializer(std::move(values), "")},
+                 {indices, op.Ints({attrs.depth()}), op.exporter().context().Initializer(std::move(values), "")},
                  {IntAttribute("axis", attrs.axis())})};
 }
 

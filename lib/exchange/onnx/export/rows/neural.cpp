@@ -236,12 +236,37 @@ bool IsZeros(OpExport& op, size_t i) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// Axes of a norm from the front, in order; nullopt if they are not the last ones.
-std::optional<std::vector<int64_t>> LastAxes(std::vector<int64_t> axes, int rank) {
-  for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i] != rank - static_cast<int64_t>(axes.size() - i)) return std::nullopt;
+// The order of axes with some that come first, then those of neither list, and then those that come last.
+std::vector<int64_t> OrderOf(int rank, std::vector<int64_t> first, std::vector<int64_t> last) {
+  for (auto* axes : {&first, &last}) {
+    for (int64_t& axis : *axes) axis += axis < 0 ? rank : 0;
   }
+  const auto has = [](const std::vector<int64_t>& axes, int64_t axis) {
+    return std::ranges::find(axes, axis) != axes.end();
+  };
+  std::vector<int64_t> order = first;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (!has(first, axis) && !has(last, axis)) order.push_back(axis);
+  }
+  order.insert(order.end(), last.begin(), last.end());
+  return order;
+}
+
+// The operand with its axes in an order, and a result of this order in that of the program.
+std::string_view InOrder(OpExport& op, const std::vector<int64_t>& order) {
+  return std::ranges::is_sorted(order) ? op.In(0) : op.Transpose(op.In(0), order);
+}
+std::string_view FromOrder(OpExport& op, std::string_view result, const std::vector<int64_t>& order) {
+  if (std::ranges::is_sorted(order)) return result;
+  std::vector<int64_t> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return op.Transpose(result, std::move(back));
+}
+
+// The last axes, as many as are normalized.
+std::vector<int64_t> LastAxes(int rank, size_t count) {
+  std::vector<int64_t> axes;
+  for (int64_t axis = rank - static_cast<int64_t>(count); axis < rank; ++axis) axes.push_back(axis);
   return axes;
 }
 
@@ -259,78 +284,91 @@ Names ExportLayerNorm(OpExport& op) {
   const auto attrs = op.Attrs<LayerNormAttrs>();
   const int rank = op.Rank(0);
   if (rank < 1) return op.Lacks("the rank of its data is not known");
-  const auto axes = LastAxes(attrs.axes().vector(), rank);
-  if (!axes) return op.Lacks("its axes are not the last ones");
+  const std::vector<int64_t> order = OrderOf(rank, {}, attrs.axes().vector());
+  const std::vector<int64_t> axes = LastAxes(rank, attrs.axes().size());
   const bool has_bias = attrs.center() && !IsZeros(op, 2);
-  if (op.version() >= 17 && attrs.scale() && !axes->empty()) {
-    Names inputs{op.In(0), op.In(1)};
+  const std::string_view x = InOrder(op, order);
+  if (op.version() >= 17 && attrs.scale() && !axes.empty()) {
+    Names inputs{x, op.In(1)};
     if (has_bias) inputs.push_back(op.In(2));
-    return {op.Add("LayerNormalization", inputs,
-                   {IntAttribute("axis", axes->front()), FloatAttribute("epsilon", attrs.epsilon())})};
+    const auto norm = op.Add("LayerNormalization", inputs,
+                             {IntAttribute("axis", axes.front()), FloatAttribute("epsilon", attrs.epsilon())});
+    return {FromOrder(op, norm, order)};
   }
-  std::string_view result = Normalized(op, op.In(0), *axes, attrs.epsilon());
+  std::string_view result = Normalized(op, x, axes, attrs.epsilon());
   if (attrs.scale()) result = op.Add("Mul", {result, op.In(1)});
-  return {has_bias ? op.Add("Add", {result, op.In(2)}) : result};
+  return {FromOrder(op, has_bias ? op.Add("Add", {result, op.In(2)}) : result, order)};
 }
 
 Names ExportRmsNorm(OpExport& op) {
   const auto attrs = op.Attrs<RMSNormAttrs>();
   const int rank = op.Rank(0);
-  const auto axes = rank < 1 ? std::nullopt : LastAxes(attrs.axes().vector(), rank);
-  if (!axes) return op.Lacks("its axes are not the last ones");
-  if (op.version() >= 23)
-    return {op.Add("RMSNormalization", {op.In(0), op.In(1)},
-                   {IntAttribute("axis", axes->front()), FloatAttribute("epsilon", attrs.epsilon())})};
-  const std::string_view square = op.Add("Pow", {op.In(0), op.Scalar(2, op.Dtype(0))});
-  const std::string_view mean = op.Reduce("ReduceMean", square, *axes, true);
+  if (rank < 1) return op.Lacks("the rank of its data is not known");
+  const std::vector<int64_t> order = OrderOf(rank, {}, attrs.axes().vector());
+  const std::vector<int64_t> axes = LastAxes(rank, attrs.axes().size());
+  const std::string_view x = InOrder(op, order);
+  if (op.version() >= 23 && !axes.empty()) {
+    const auto norm = op.Add("RMSNormalization", {x, op.In(1)},
+                             {IntAttribute("axis", axes.front()), FloatAttribute("epsilon", attrs.epsilon())});
+    return {FromOrder(op, norm, order)};
+  }
+  const std::string_view square = op.Add("Pow", {x, op.Scalar(2, op.Dtype(0))});
+  const std::string_view mean = op.Reduce("ReduceMean", square, axes, true);
   const std::string_view root = op.Add("Sqrt", {op.Add("Add", {mean, op.Scalar(attrs.epsilon(), op.Dtype(0))})});
-  return {op.Add("Mul", {op.Add("Div", {op.In(0), root}), op.In(1)})};
+  return {FromOrder(op, op.Add("Mul", {op.Add("Div", {x, root}), op.In(1)}), order)};
 }
 
-bool AreAllAfterChannels(const IntList& axes, int rank) {
-  if (axes.size() != static_cast<size_t>(rank) - 2) return false;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    if ((axes[i] < 0 ? axes[i] + rank : axes[i]) != static_cast<int64_t>(i) + 2) return false;
-  }
-  return true;
+// The order of images with the channels behind the first axis and the axes that are normalized at the end; nothing if
+// these are not all others.
+std::optional<std::vector<int64_t>> OrderOfImages(int rank, int64_t channel, const IntList& axes) {
+  if (rank < 3 || axes.size() != static_cast<size_t>(rank) - 2) return std::nullopt;
+  std::vector<int64_t> last = axes.vector();
+  last.insert(last.begin(), channel);
+  for (int64_t& axis : last) axis += axis < 0 ? rank : 0;
+  std::ranges::sort(last.begin() + 1, last.end());
+  std::vector<int64_t> order = OrderOf(rank, {}, last);
+  return order.size() == static_cast<size_t>(rank) ? std::optional(std::move(order)) : std::nullopt;
 }
 
 Names ExportInstanceNorm(OpExport& op) {
   const auto attrs = op.Attrs<InstanceNormAttrs>();
-  const int rank = op.Rank(0);
-  const int64_t channel = attrs.channel_axis() < 0 ? attrs.channel_axis() + rank : attrs.channel_axis();
-  if (rank < 3 || channel != 1 || !attrs.scale() || !attrs.center() || !AreAllAfterChannels(attrs.axes(), rank))
-    return op.Lacks("ONNX normalizes each channel of images whose channels are dimension 1");
-  return {
-      op.Add("InstanceNormalization", {op.In(0), op.In(1), op.In(2)}, {FloatAttribute("epsilon", attrs.epsilon())})};
+  const auto order = OrderOfImages(op.Rank(0), attrs.channel_axis(), attrs.axes());
+  if (!order || !attrs.scale() || !attrs.center())
+    return op.Lacks("ONNX normalizes each channel of images, with a scale and a bias");
+  const auto norm = op.Add("InstanceNormalization", {InOrder(op, *order), op.In(1), op.In(2)},
+                           {FloatAttribute("epsilon", attrs.epsilon())});
+  return {FromOrder(op, norm, *order)};
 }
 
 // The groups as the channels of an instance norm; then scale and bias of each channel.
 Names ExportGroupNorm(OpExport& op) {
   const auto attrs = op.Attrs<GroupNormAttrs>();
   const int rank = op.Rank(0);
-  const int64_t channel = attrs.channel_axis() < 0 ? attrs.channel_axis() + rank : attrs.channel_axis();
-  if (rank < 3 || channel != 1 || !AreAllAfterChannels(attrs.axes(), rank))
-    return op.Lacks("ONNX normalizes groups of channels of images whose channels are dimension 1");
+  const auto order = OrderOfImages(rank, attrs.channel_axis(), attrs.axes());
+  if (!order) return op.Lacks("ONNX normalizes groups of channels of images");
   const int64_t groups = attrs.num_groups();
-  if (op.version() >= 21 && attrs.scale() && attrs.center())
-    return {op.Add("GroupNormalization", {op.In(0), op.In(1), op.In(2)},
-                   {FloatAttribute("epsilon", attrs.epsilon()), IntAttribute("num_groups", groups)})};
+  if (op.version() < 21 && op.Dtype(0) != DataType::Float(32)) return op.Needs(21);
+  const std::string_view x = InOrder(op, *order);
+  if (op.version() >= 21 && attrs.scale() && attrs.center()) {
+    const auto norm = op.Add("GroupNormalization", {x, op.In(1), op.In(2)},
+                             {FloatAttribute("epsilon", attrs.epsilon()), IntAttribute("num_groups", groups)});
+    return {FromOrder(op, norm, *order)};
+  }
   const auto constant = [&](double value) {
     auto array = NDArray::Make(DataType::Float(32), {groups});
     std::ranges::fill(array->MutableAs<float>(), static_cast<float>(value));
     return op.exporter().context().Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
   };
   if (op.Dtype(0) != DataType::Float(32)) return op.Needs(21);
-  const std::string_view grouped = op.Reshape(op.In(0), {0, groups, -1});
+  const std::string_view grouped = op.Reshape(x, {0, groups, -1});
   const std::string_view norm = op.Add("InstanceNormalization", {grouped, constant(1), constant(0)},
                                        {FloatAttribute("epsilon", attrs.epsilon())});
-  std::string_view result = op.Add("Reshape", {norm, op.Add("Shape", {op.In(0)})});
+  std::string_view result = op.Add("Reshape", {norm, op.Add("Shape", {x})});
   std::vector<int64_t> behind;
   for (int64_t i = 1; i < rank - 1; ++i) behind.push_back(i);
   if (attrs.scale()) result = op.Add("Mul", {result, op.Unsqueeze(op.In(1), behind)});
   if (attrs.center()) result = op.Add("Add", {result, op.Unsqueeze(op.In(2), behind)});
-  return {result};
+  return {FromOrder(op, result, *order)};
 }
 
 // ---- Padding
