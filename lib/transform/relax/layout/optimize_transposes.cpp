@@ -7,7 +7,7 @@
 //
 // For each permutation that a dataflow block has, it is decided which operators compute in the order before it and
 // which in the order after it, so that the fewest tensors are transposed between them (transpose_plan.h). The layout
-// rules of infer/layout_rules.h say how an operator does: elementwise operators, softmax, reductions, concatenations,
+// rules of transpose_rules.h say how an operator does: elementwise operators, softmax, reductions, concatenations,
 // slices and others follow, what has a layout of its own does not. Vectors that are added get axes of length 1;
 // transposes of constants are free, as FoldConstant folds them. Nothing changes if the number of transposes would not
 // shrink. Code outside of dataflow blocks and inner functions are not changed. O(nodes * transposes) for each
@@ -29,6 +29,7 @@
 #include "layout_rewriter.h"
 #include "transform/relax/util/tensor_axes.h"
 #include "transpose_plan.h"
+#include "transpose_rules.h"
 
 namespace iropt {
 
@@ -42,7 +43,7 @@ class TransposeMover : public LayoutRewriter {
  protected:
   const BindingBlock* VisitBlock(const BindingBlock* block) override {
     if (!block->is_dataflow()) return LayoutRewriter::VisitBlock(block);
-    roles_ = PlanTransposes(*To<DataflowBlock>(block), layout_, workspace().version());
+    roles_ = PlanTransposes(*To<DataflowBlock>(block), layout_);
     if (roles_.empty()) return block;
     const BindingBlock* visited = LayoutRewriter::VisitBlock(block);
     roles_ = {};
@@ -99,7 +100,7 @@ class TransposeMover : public LayoutRewriter {
   void Follow(const VarBinding* binding, const Call& original) {
     const Call& call = IsBroadcasting(original) ? WithFullRanks(original) : original;
     const std::vector<const ValueLayout*> following = FollowingLayouts(call, &layout_, arena());
-    LayoutCall decision(call, following, {}, arena(), workspace().version());
+    LayoutCall decision(call, following, {}, arena(), kTransposeRulesVersion);
     IROPT_CHECK(DecideToFollow(decision, &layout_), "the call follows as it was planned");
     std::vector<const ValueLayout*> layouts;
     for (const Expr* arg : call.args) layouts.push_back(LayoutOf(arg));

@@ -13,6 +13,7 @@
 #include "iropt/support/arena.h"
 #include "layout_rewriter.h"
 #include "transform/relax/util/tensor_axes.h"
+#include "transpose_rules.h"
 
 namespace iropt {
 
@@ -124,8 +125,8 @@ const Expr* BoundValue(const Binding& binding) {
 
 class TransposePlanner {
  public:
-  TransposePlanner(const DataflowBlock& block, const ValueLayout& layout, TextVersion version)
-      : block_(block), layout_(layout), version_(version), ndim_(layout.order.ndim()) {
+  TransposePlanner(const DataflowBlock& block, const ValueLayout& layout)
+      : block_(block), layout_(layout), ndim_(layout.order.ndim()) {
     for (int place = 0; place < ndim_; ++place) ends_.push_back(layout.order[place]);
     begins_.resize(ends_.size());
     for (size_t place = 0; place < ends_.size(); ++place)
@@ -177,7 +178,7 @@ class TransposePlanner {
   static bool MayFollow(const Call& call) {
     const auto* op = As<Op>(call.op);
     return op && op->info->layout_axes.empty() && op->info->id != op::kPermuteDims &&
-           (LayoutRuleOf(*op->info) || IsBroadcasting(call));
+           (TransposeRuleOf(*op->info) || IsBroadcasting(call));
   }
 
   // Tuples of which more than the fields are used have the fields in the order of the program.
@@ -249,7 +250,7 @@ class TransposePlanner {
   bool AddFollower(const Binding& binding, const Call& call) {
     if (!MayFollow(call)) return false;
     const std::vector<const ValueLayout*> layouts = FollowingLayouts(call, &layout_, arena_);
-    LayoutCall decision(call, layouts, {}, arena_, version_);
+    LayoutCall decision(call, layouts, {}, arena_, kTransposeRulesVersion);
     if (whole_tuples_.contains(binding.var) || !DecideToFollow(decision, &layout_)) return false;
     const auto is_reached = [this](const Expr* leaf) {
       return Is<Var>(leaf) && may_be_stored_.contains(To<Var>(leaf));
@@ -341,7 +342,6 @@ class TransposePlanner {
 
   const DataflowBlock& block_;
   const ValueLayout& layout_;
-  const TextVersion version_;
   const int ndim_;
   Arena arena_;                  // of layouts
   std::vector<int64_t> ends_;    // the axes of a transpose that ends the order
@@ -403,7 +403,7 @@ bool DecideToFollow(LayoutCall& decision, const ValueLayout* layout) {
     decision.SetResult(layout);
     return HasRank(call.type, layout->order.ndim());
   }
-  const LayoutRule rule = LayoutRuleOf(*op->info);
+  const LayoutRule rule = TransposeRuleOf(*op->info);
   if (!rule || !HasKnownRanks(call) || !op->info->layout_axes.empty() || !rule(decision)) return false;
   bool follows = false;
   for (size_t i = 0; i < num_args; ++i) {
@@ -416,8 +416,8 @@ bool DecideToFollow(LayoutCall& decision, const ValueLayout* layout) {
   return follows && (!result || std::ranges::all_of(result->fields, is_known));
 }
 
-TransposeRoles PlanTransposes(const DataflowBlock& block, const ValueLayout& layout, TextVersion version) {
-  return TransposePlanner(block, layout, version).Plan();
+TransposeRoles PlanTransposes(const DataflowBlock& block, const ValueLayout& layout) {
+  return TransposePlanner(block, layout).Plan();
 }
 
 }  // namespace iropt

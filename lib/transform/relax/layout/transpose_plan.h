@@ -36,6 +36,6 @@ bool DecideToFollow(LayoutCall& decision, const ValueLayout* layout);
 // The roles with which the block needs the fewest transposes from and to the order; empty if they are as many as there
 // are. Exact for the operators that can follow: it is a minimum cut between the values that are needed in the order of
 // the program and those that are needed in the other one (Ford and Fulkerson). O(nodes * transposes).
-TransposeRoles PlanTransposes(const DataflowBlock& block, const ValueLayout& layout, TextVersion version);
+TransposeRoles PlanTransposes(const DataflowBlock& block, const ValueLayout& layout);
 
 }  // namespace iropt
