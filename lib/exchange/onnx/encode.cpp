@@ -303,4 +303,14 @@ uint64_t SizeOfInfos(std::span<const ValueInfo> infos) {
   return EncodedSize(model) - empty;
 }
 
+uint64_t SizeOfInfos(const GraphProto& graph) {
+  uint64_t size = SizeOfInfos(graph.value_infos);
+  for (const NodeProto& node : graph.nodes) {
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) size += SizeOfInfos(*inner);
+    }
+  }
+  return size;
+}
+
 }  // namespace iropt::onnx

@@ -19,5 +19,7 @@ void EncodeModel(const Model& model, OutputStream& out, FunctionRef<void(size_t)
 uint64_t EncodedSize(const Model& model);
 // Of a model that has only these descriptions of values, without what every model has.
 uint64_t SizeOfInfos(std::span<const ValueInfo> infos);
+// Of all values of a graph, and of the graphs in its nodes.
+uint64_t SizeOfInfos(const GraphProto& graph);
 
 }  // namespace iropt::onnx

@@ -206,6 +206,7 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
     context.Report(fmt::format("function '{}': {}", main->var->name, *mistake));
     return nullptr;
   }
+  MoveInitializersInward(*result);
   const auto infos = static_cast<uint64_t>(std::max<int64_t>(graph.Int("value_infos"), 0));
   TidyValueInfos(result->model, options.infer_shapes ? UINT64_MAX : infos);
   if (result->model.ir_version < 4) ListInitializersAsInputs(result->model);

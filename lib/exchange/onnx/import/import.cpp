@@ -81,7 +81,7 @@ const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::strin
   for (const ValueInfo& input : graph.inputs) add_type(input, nullptr);
   for (size_t i = 0; i < graph.outputs.size(); ++i) add_type(graph.outputs[i], results[i]);
   facts.Add("types", types);
-  if (!graph.value_infos.empty()) facts.Add("value_infos", static_cast<int64_t>(SizeOfInfos(graph.value_infos)));
+  if (const uint64_t infos = SizeOfInfos(graph); infos > 0) facts.Add("value_infos", static_cast<int64_t>(infos));
   return facts.Get();
 }
 
