@@ -153,9 +153,12 @@ bool IsTensorOfNumbers(const Type* type) {
 
 // Returns whether a call stays because runtimes look for it, or compute another value than the standard says: integers
 // that become floats, steps back to the greatest integer, and casts to integers of few bits.
-bool IsKeptForRuntimes(std::string_view name) {
-  constexpr std::string_view kOps[] = {"onnx.Cast", "onnx.CastLike", "onnx.Slice"};
-  return name.ends_with("Linear") || std::ranges::find(kOps, name) != std::end(kOps);
+bool IsKeptForRuntimes(std::string_view name, const Type* result) {
+  const TensorType* tensor = As<TensorType>(result);
+  const bool is_cast = name == "onnx.Cast" || name == "onnx.CastLike";
+  // All numbers of few bits are floats.
+  if (is_cast && tensor != nullptr && tensor->dtype.is_floating() && tensor->dtype.bits >= 32) return false;
+  return is_cast || name == "onnx.Slice" || name.ends_with("Linear");
 }
 
 bool IsInFunction(const Expr* arg) { return Is<GlobalVar>(arg) || Is<Function>(arg) || Is<ExternFunc>(arg); }
@@ -164,7 +167,8 @@ bool IsInFunction(const Expr* arg) { return Is<GlobalVar>(arg) || Is<Function>(a
 
 bool ConstantEvaluator::MayFoldPacked(const Call& call) {
   const auto* callee = IsOp(call.op, op::kCallPurePacked) ? As<ExternFunc>(call.args[0]) : nullptr;
-  if (callee == nullptr || !callee->global_symbol.starts_with("onnx.") || IsKeptForRuntimes(callee->global_symbol))
+  if (callee == nullptr || !callee->global_symbol.starts_with("onnx.") ||
+      IsKeptForRuntimes(callee->global_symbol, call.type))
     return false;
   const auto* tuple = As<TupleType>(call.type);
   const bool has_tensors = tuple ? std::ranges::all_of(tuple->fields, IsTensorOfNumbers) : IsTensorOfNumbers(call.type);
