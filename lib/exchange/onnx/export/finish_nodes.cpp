@@ -359,6 +359,12 @@ void FindInnerUses(GraphProto& graph, bool is_inner, InnerUses& uses) {
   }
 }
 
+bool HasInnerGraphs(const GraphProto& graph) {
+  return std::ranges::any_of(graph.nodes, [](const NodeProto& node) {
+    return std::ranges::any_of(node.attributes, [](const AttributeProto& a) { return !a.graphs.empty(); });
+  });
+}
+
 bool IsNarrow(ElementType type) {
   const std::optional<DataType> dtype = DataTypeOf(type);
   return dtype && dtype->bits < 8 && !dtype->is_bool();
@@ -372,8 +378,8 @@ bool IsInOtherFile(const NDArray* array) {
 }  // namespace
 
 void MoveInitializersInward(ExportedModel& exported) {
-  if (exported.model.ir_version < 4) return;
   GraphProto& graph = exported.model.graph;
+  if (exported.model.ir_version < 4 || !HasInnerGraphs(graph)) return;
   InnerUses uses;
   for (const TensorProto& tensor : graph.initializers) uses[tensor.name];
   FindInnerUses(graph, false, uses);
