@@ -373,11 +373,16 @@ const PrimExpr* IndexDTypeNormalizer::VisitIntImm(const tir::IntImm* constant) {
   return make().At(constant->span()).Int(constant->value, target_);
 }
 
-// A conversion to another dtype than that of indices has a purpose.
+// A conversion to another dtype than that of indices has a purpose. One that converts unsigned numbers or floats
+// decides the value, which must not wrap earlier or later than it did.
 const PrimExpr* IndexDTypeNormalizer::VisitCast(const tir::Cast* cast) {
   if (!in_index() || !cast->dtype.is_int() || cast->dtype.bits < 32) return IndexDTypeRewriter::VisitCast(cast);
-  const PrimExpr* value = VisitExpr(cast->value);
   const DataType dtype = target_.with_lanes(cast->dtype.lanes);
+  const DataType from = cast->value->dtype;
+  const bool decides = from.is_floating() ? in_condition() : from.is_uint() && from.bits >= 32;
+  if (decides && cast->dtype.bits > dtype.bits) return IndexDTypeRewriter::VisitCast(cast);
+  if (decides) return make().At(cast->span()).Cast(dtype, IndexDTypeRewriter::VisitCast(cast));
+  const PrimExpr* value = VisitExpr(cast->value);
   return value->dtype == dtype ? value : make().At(cast->span()).Keep(tir::Cast(dtype, value));
 }
 
