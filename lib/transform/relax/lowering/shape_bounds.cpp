@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
 
 #include "iropt/analysis/relax/free_vars.h"
+#include "iropt/ir/tir/visitor.h"
 
 namespace iropt {
 
@@ -90,7 +92,10 @@ Status ShapeBounds::Add(const Function& function) {
 const PrimExpr* ShapeBounds::UpperBound(const PrimExpr* dim) {
   if (arith::AsInt(dim)) return dim;
   const arith::IntBound bound = analyzer_.Bound(dim);
-  if (bound.max != arith::IntBound::kPosInf) return analyzer_.make().Int(bound.max);
+  // The end of a dtype, as in T.min(n, 2147483647) of x[::-1], says nothing about memory.
+  const auto has_bound = [this](const tir::Var* var) { return domains_.contains(var); };
+  const bool is_size = bound.max < std::numeric_limits<int32_t>::max() || tir::UsesVar(dim, has_bound);
+  if (is_size && bound.max != arith::IntBound::kPosInf) return analyzer_.make().Int(bound.max);
   const PrimExpr* max = domains_.empty() ? nullptr : arith::EvalSet(dim, domains_, analyzer_).max();
   return max ? max : dim;
 }
