@@ -156,13 +156,14 @@ std::string_view TirDeclarations::Define(const tir::Buffer* buffer) {
   const BufferParts parts = Plan(buffer, Introduces::kData, owner);
   std::string line(name);
   line += " = ";
+  // From 0.24 on, T.Buffer is a parameter, or a buffer whose memory is not defined either.
+  const bool declares = parts.data && context_.Since(TextVersion::kV0_24);
+  if (declares) declared_early_[buffer] = frames_[owner].node;
   if (const std::string view = ViewOf(buffer, buffer->data, context_); !view.empty()) {
     line += view;
   } else {
     OutputStream out(&line);
     PrintContext context = context_.WithOutput(out);
-    // From 0.24 on, T.Buffer is a parameter, or a buffer whose memory is not defined either.
-    const bool declares = parts.data && context.Since(TextVersion::kV0_24);
     PrintDeclaration(
         buffer, declares ? "decl_buffer" : "Buffer", [] {}, parts, context);
   }

@@ -136,6 +136,8 @@ class TirDeclarations : public FreeNames {
   PrintNames& names_;
   PrimPrinter prim_;
   std::vector<Frame> frames_;
+  // The lists in which Define has declared buffers, by the statements that they belong to.
+  LookupMap<const tir::Buffer*, const Node*> declared_early_;
   LookupMap<const Node*, std::vector<size_t>> frames_of_;  // the lists of a statement, outermost first
   bool hides_scope_ = false;  // the function of the declaration that is printed says the scope
 

@@ -236,6 +236,9 @@ void TirStmtPrinter::PrintScalar(const tir::DeclBuffer* stmt) {
 }
 
 void TirStmtPrinter::PrintFlatDeclBuffer(const tir::DeclBuffer* stmt) {
+  // T.reads and T.writes of a block come before its statements.
+  const Node** list = declared_early_.Find(stmt->buffer);
+  if (list && *list == top().node) return PrintRest(stmt->body);
   if (const std::string view = ViewOf(stmt->buffer, stmt->buffer->data, context_); !view.empty()) {
     BeginLine();
     out_.Append(NameBuffer(stmt->buffer));
