@@ -60,6 +60,26 @@ std::optional<std::vector<int64_t>> ToInts(const Attr* attr) {
   return ints;
 }
 
+// Returns whether the value stays as it is while the block runs: it reads no memory that the block may write to.
+bool IsSteady(const PrimExpr* condition, const tir::Block& block) {
+  if (arith::SideEffect(condition) > CallEffect::kReadState) return false;
+  LookupSet<const tir::Var*> written;  // pointers, also those that are passed on
+  bool has_views = false;
+  tir::PostOrderVisit(&block, [&](const Node* node) {
+    if (const auto* store = As<tir::BufferStore>(node)) written.insert(store->buffer->data);
+    if (const auto* var = As<tir::Var>(node); var && var->dtype.is_handle()) written.insert(var);
+    if (const auto* nested = As<tir::Block>(node)) has_views |= !nested->match_buffers.empty();
+  });
+  bool is_steady = true;
+  tir::PostOrderVisit(condition, [&](const Node* node) {
+    const auto* load = As<tir::BufferLoad>(node);
+    const auto* pointer = As<tir::Var>(node);
+    if (load) is_steady = is_steady && !has_views && !written.contains(load->buffer->data);
+    if (pointer && pointer->dtype.is_handle()) is_steady = false;
+  });
+  return is_steady;
+}
+
 class PipelineInjector : public tir::StmtExprMutator {
  public:
   PipelineInjector(const PrimFunc& func, FunctionPassContext& context)
@@ -127,8 +147,9 @@ class PipelineInjector : public tir::StmtExprMutator {
       body = realize->block->body;
       if (!arith::IsInt(realize->predicate, 1)) condition = realize->predicate;
     }
-    if (condition && !arith::IsPure(condition)) {
-      Error(loop, "the condition of the block in a software pipeline must not read memory");
+    if (condition && !IsSteady(condition, *To<tir::BlockRealize>(loop.body)->block)) {
+      Error(loop,
+            "the condition of the block in a software pipeline must not read memory that its statements may change");
       return false;
     }
     const auto* seq = As<tir::SeqStmt>(body);
