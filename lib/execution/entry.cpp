@@ -45,10 +45,14 @@ const ModuleEntry* FindDefault(const Module& module) {
 }  // namespace
 
 Result<Entry> Entry::Find(const Module& module, const std::optional<std::string>& name, DiagnosticEngine& diagnostics) {
-  const ModuleEntry* found = name ? module.Find(*name) : FindDefault(module);
-  if (!found || Is<ExternFunc>(found->func))
-    return ReportUnknown(module, name.value_or(std::string(kMain)), diagnostics);
+  const ModuleEntry* found = Lookup(module, name);
+  if (!found) return ReportUnknown(module, name.value_or(std::string(kMain)), diagnostics);
   return Of(*found);
+}
+
+const ModuleEntry* Entry::Lookup(const Module& module, const std::optional<std::string>& name) {
+  const ModuleEntry* found = name ? module.Find(*name) : FindDefault(module);
+  return found && !Is<ExternFunc>(found->func) ? found : nullptr;
 }
 
 Entry Entry::Of(const ModuleEntry& function) {

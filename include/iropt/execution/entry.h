@@ -35,6 +35,8 @@ class Entry {
   // error and fails if the module has no such function, or it cannot be run.
   static Result<Entry> Find(const Module& module, const std::optional<std::string>& name,
                             DiagnosticEngine& diagnostics);
+  // The function that Find looks for; null if there is none that can be run.
+  static const ModuleEntry* Lookup(const Module& module, const std::optional<std::string>& name);
   // A function of a module that is not an external one. The module must outlive the entry.
   static Entry Of(const ModuleEntry& function);
 

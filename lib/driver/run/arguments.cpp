@@ -205,11 +205,16 @@ void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tra
   for (const tir::Var* var : entry_.symbols()) {
     if (options_.other_sizes && !symbols_.Find(var)) symbols_.Bind(var, *options_.other_sizes);
   }
-  const std::vector<bool> read_first =
-      options_.random_inputs && entry_.prim() ? ParamsReadFirst(*entry_.prim()) : std::vector<bool>();
+  // An output that the passes left without a store has a value before.
+  std::vector<bool> needs_values;
+  if (options_.random_inputs && entry_.prim()) {
+    const std::vector<bool> written = WrittenParams(*entry_.prim());
+    needs_values = ParamsReadFirst(*entry_.prim());
+    for (size_t i = 0; i < written.size(); ++i) needs_values[i] = needs_values[i] || !written[i];
+  }
   for (const EntryInput& input : entry_.inputs()) {
     if (IsGiven(input)) continue;
-    const bool needs_value = input.param < read_first.size() && read_first[input.param];
+    const bool needs_value = input.param < needs_values.size() && needs_values[input.param];
     const bool is_output = input.is_written && !needs_value;
     if (input.kind == EntryInput::Kind::kOther || (!is_output && !options_.random_inputs)) {
       Report(input, fmt::format("no input for parameter '{}': expected {}", input.name, DescribeInput(input)));

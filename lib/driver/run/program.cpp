@@ -21,7 +21,20 @@ Status Program::Load(const std::shared_ptr<const FileBuffer>& text) {
   IROPT_ASSIGN_OR_RETURN(module_, ReadModule(text));
   compiler_.weights().WarnOfUnused();
   IROPT_ASSIGN_OR_RETURN(entry_, Entry::Find(*module_, options_.entry, compiler_.diagnostics()));
+  for (size_t i = 0; entry_->prim() && i < entry_->inputs().size(); ++i) {
+    if (outputs_.contains(entry_->inputs()[i].name)) entry_->AddOutput(i);
+  }
   return {};
+}
+
+// Passes remove stores that change nothing, and code that never runs.
+void Program::FindOutputs(const Module& module) {
+  const ModuleEntry* found = Entry::Lookup(module, options_.entry);
+  if (!found || !Is<PrimFunc>(found->func)) return;
+  const Entry entry = Entry::Of(*found);
+  for (const EntryInput& input : entry.inputs()) {
+    if (input.is_written) outputs_.insert(input.name);
+  }
 }
 
 Result<Module> Program::ReadModule(const std::shared_ptr<const FileBuffer>& text) {
@@ -36,6 +49,7 @@ Result<Module> Program::ReadModule(const std::shared_ptr<const FileBuffer>& text
   IROPT_RETURN_IF_ERROR(compiler_.Verify(module, /*allow_free_vars=*/false));
   has_modal_operators_ = HasTrainingOperators(module);
   times_.read_seconds = watch.Read().wall_seconds;
+  FindOutputs(module);
   const Stopwatch passes;
   if (setup_.pass()) {
     IROPT_ASSIGN_OR_RETURN(module, RunPasses(std::move(module), source));

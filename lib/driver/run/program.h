@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,7 @@ class Program {
  private:
   Result<Module> ReadModule(const std::shared_ptr<const FileBuffer>& text);
   Result<Module> RunPasses(Module module, const ModuleSource& source);
+  void FindOutputs(const Module& module);
 
   CompilerInstance& compiler_;
   PipelineSetup& setup_;
@@ -77,6 +79,7 @@ class Program {
   ValueNames value_names_;
   Times times_;
   bool has_modal_operators_ = false;  // before the passes
+  std::set<std::string> outputs_;     // parameters of a PrimFunc that it writes to before the passes
 };
 
 }  // namespace iropt
