@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
+#include <span>
 
 #include "iropt/arith/side_effect.h"
 #include "iropt/support/lookup.h"
@@ -58,13 +61,52 @@ const tir::Stmt* Guard(const tir::Stmt* body, const PrimExpr* condition, Workspa
   return PredicateAppender(condition, workspace).VisitStmt(body);
 }
 
-// The factors as expressions of at most the bits of the loop, -1 where one is to be found; `missing` is its position.
+// At least `bits`, and as many as numbers up to `most` need. Narrow loops of unknown extents get 32.
+int BitsFor(std::optional<int64_t> most, int bits) {
+  if (!most) return std::max(bits, 32);
+  for (const int wide : {32, 64}) {
+    if (bits < wide && *most >= int64_t{1} << (bits - 1)) bits = wide;
+  }
+  return bits;
+}
+
+// The product of positive numbers; saturates.
+int64_t ProductOf(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
+
+// The bits of the loops that a loop is split into: the product of their extents may be greater than its extent.
+int BitsOfParts(const tir::For& loop, const Factors& given) {
+  int64_t product = 1;
+  for (const std::optional<int64_t> factor : given)
+    product = factor && *factor > 0 ? ProductOf(product, *factor) : product;
+  const int64_t* extent = arith::AsInt(loop.extent);
+  const int bits = loop.loop_var->dtype.bits;
+  if (!extent) return BitsFor(bits < 32 ? std::nullopt : std::optional(product), bits);
+  int64_t most = 0;
+  if (__builtin_add_overflow(*extent, product - 1, &most)) most = std::numeric_limits<int64_t>::max();
+  return BitsFor(std::max(most, product), bits);
+}
+
+// The bits of the loop that loops of at most `bits` are fused to.
+int BitsOfFused(std::span<const tir::For* const> loops, int bits) {
+  int64_t product = 1;
+  for (const tir::For* loop : loops) {
+    const int64_t* extent = arith::AsInt(loop->extent);
+    if (!extent) return BitsFor(std::nullopt, bits);
+    product = ProductOf(product, *extent);
+  }
+  return BitsFor(product, bits);
+}
+
+// The factors as expressions of at most `bits`, -1 where one is to be found; `missing` is its position.
 struct LoopFactors {
   std::vector<const PrimExpr*> values;
   int missing = -1;
 };
 
-Result<LoopFactors> ReadFactors(State& state, const Factors& given, const tir::For& loop) {
+Result<LoopFactors> ReadFactors(State& state, const Factors& given, int bits) {
   const arith::PrimBuilder make = state.make();
   LoopFactors factors;
   for (const std::optional<int64_t> factor : given) {
@@ -77,8 +119,7 @@ Result<LoopFactors> ReadFactors(State& state, const Factors& given, const tir::F
     if (*factor <= 0)
       return state.Refuse(fmt::format("invalid factor {1} at position {0}: expected a positive number",
                                       factors.values.size(), *factor));
-    const DataType dtype = loop.extent->dtype.bits < 32 ? loop.extent->dtype : DataType::Int(32);
-    factors.values.push_back(make.Int(*factor, dtype));
+    factors.values.push_back(make.Int(*factor, DataType::Int(std::min(bits, BitsFor(*factor, 32)))));
   }
   return factors;
 }
@@ -104,7 +145,8 @@ Status ApplySplit(PrimitiveCall& call, const args::Split<Resolved>& args) {
   const tir::For& loop = ref->loop();
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   const arith::PrimBuilder& make = analyzer.make();
-  IROPT_ASSIGN_OR_RETURN(LoopFactors factors, ReadFactors(state, args.factors, loop));
+  const int bits = BitsOfParts(loop, args.factors);
+  IROPT_ASSIGN_OR_RETURN(LoopFactors factors, ReadFactors(state, args.factors, bits));
   const PrimExpr* product = make.Int(1, DataType::Int(32));
   for (size_t i = 0; i < factors.values.size(); ++i) {
     if (static_cast<int>(i) != factors.missing) product = make.Mul(product, factors.values[i]);
@@ -118,9 +160,9 @@ Status ApplySplit(PrimitiveCall& call, const args::Split<Resolved>& args) {
   IROPT_RETURN_IF_ERROR(CheckPlainLoop(state, ref));
   IROPT_RETURN_IF_ERROR(CheckStartsWithZero(state, ref, analyzer));
 
-  int bits = loop.loop_var->dtype.bits;
-  for (const PrimExpr* factor : factors.values) bits = std::max<int>(bits, factor->dtype.bits);
-  const DataType dtype = DataType::Int(bits);
+  int index_bits = bits;
+  for (const PrimExpr* factor : factors.values) index_bits = std::max<int>(index_bits, factor->dtype.bits);
+  const DataType dtype = DataType::Int(index_bits);
   const PrimExpr* value = make.Const(0, dtype);
   std::vector<const tir::Var*> vars;
   arith::VarDomains domains;
@@ -207,10 +249,11 @@ Status ApplyFuse(PrimitiveCall& call, const args::Fuse<Resolved>& args) {
     name += fmt::format("_{}", loops[i]->loop_var->name);
     bits = std::max<int>(bits, loops[i]->loop_var->dtype.bits);
   }
-  const tir::Var* fused = workspace.NewPrimVar(name + "_fused", DataType::Int(bits));
+  const DataType number = DataType::Int(std::max(32, BitsOfFused(loops, bits)));
+  const tir::Var* fused = workspace.NewPrimVar(name + "_fused", DataType::Int(BitsOfFused(loops, bits)));
   tir::VarValues values;
-  const PrimExpr* lower = make.Int(1, DataType::Int(32));
-  const PrimExpr* zero = make.Int(0, DataType::Int(32));
+  const PrimExpr* lower = make.Int(1, number);
+  const PrimExpr* zero = make.Int(0, number);
   for (size_t i = loops.size(); i > 0; --i) {
     const PrimExpr* extent = loops[i - 1]->extent;
     const PrimExpr* next = make.version() >= TextVersion::kV0_24 ? analyzer.CanonicalSimplify(make.Mul(extent, lower))
@@ -219,7 +262,7 @@ Status ApplyFuse(PrimitiveCall& call, const args::Fuse<Resolved>& args) {
     values[loops[i - 1]->loop_var] = arith::IsInt(extent, 1) ? zero : make.FloorDiv(digits, lower);
     lower = next;
   }
-  const PrimExpr* extent = make.Int(1, DataType::Int(32));
+  const PrimExpr* extent = make.Int(1, number);
   for (const tir::For* loop : loops) extent = make.Mul(extent, loop->extent);
   const tir::Stmt* body = loops.back()->body;
   const tir::Stmt* stmt =
