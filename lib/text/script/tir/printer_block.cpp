@@ -162,6 +162,11 @@ void TirHeadPrinter::PrintAxis(const tir::IterVar* iter_var, const PrimExpr* val
     out_.Append(", ");
     prim_.Print(value);
   }
+  // The dtype that is widened to otherwise.
+  if (iter_var->var->dtype.bits < 32) {
+    out_.Append(", dtype=");
+    prim_.PrintDType(iter_var->var->dtype);
+  }
   out_.Append(')');
 }
 
