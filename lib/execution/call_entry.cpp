@@ -4,7 +4,11 @@
 
 #include <cstring>
 
+#include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/op_id.h"
 #include "iropt/pass/timing.h"
 
 namespace iropt {
@@ -43,6 +47,23 @@ class PrimContext final : public PackedContext {
   const RunOptions& run_;
 };
 
+// The returned number in the dtype of the first `return`, for a function that declares none: compiled code returns 64
+// bits.
+HostValue InDTypeOfReturn(const PrimFunc& func, const HostValue& value) {
+  const Scalar* scalar = value.scalar();
+  if (!scalar) return value;
+  DataType dtype = scalar->dtype;
+  tir::FindStmt(func.body, [&](const tir::Stmt* stmt) {
+    const auto* evaluate = As<tir::Evaluate>(stmt);
+    const auto* call = evaluate ? As<tir::Call>(evaluate->value) : nullptr;
+    if (!call || !IsOp(call->op, op::kTirRet) || call->args.size() != 1) return false;
+    dtype = call->args[0]->dtype;
+    return true;
+  });
+  Scalar result = *scalar;
+  return CastScalar(result, dtype, &result) ? HostValue(result) : value;
+}
+
 Result<HostValue> CallPrimEntry(const Entry& entry, std::vector<HostValue> values, DiagnosticEngine& diagnostics,
                                 const RunOptions& run) {
   std::vector<PrimFuncArg> args;
@@ -70,7 +91,7 @@ Result<HostValue> CallPrimEntry(const Entry& entry, std::vector<HostValue> value
   if (outputs.fields.empty()) {
     const Type* declared = entry.prim()->ret_type;
     if (declared && Is<PrimType>(declared)) return ReturnedValue(*entry.prim(), *returned);
-    return returned;
+    return InDTypeOfReturn(*entry.prim(), *returned);
   }
   HostValue result(std::move(outputs));
   if (run.check_races != RaceWatch::kSampled && !IsWritten(result))
