@@ -74,6 +74,7 @@ class StorageRewriter : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
     if (sequence_.fixed.contains(allocate)) return StmtExprMutator::VisitAllocate(allocate);
+    if (!PlaceOf(allocate->buffer_var)) unused_.insert(allocate->buffer_var);
     return VisitStmt(allocate->body);
   }
 
@@ -81,6 +82,10 @@ class StorageRewriter : public tir::StmtExprMutator {
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
     const tir::Var* source = SourceOfPointer(*let);
     const Place* place = source ? PlaceOf(source) : nullptr;
+    if (source && unused_.contains(source)) {
+      unused_.insert(let->var);
+      return VisitStmt(let->body);
+    }
     if (!place) return StmtExprMutator::VisitLetStmt(let);
     places_of_aliases_[let->var] = *place;
     return VisitStmt(let->body);
@@ -88,7 +93,8 @@ class StorageRewriter : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
     const bool has_own_pointer = (decl->buffer->data->flags & tir::Var::kBufferPointer) != 0;
-    if (hoisted_.contains(decl->buffer) || (!has_own_pointer && !sequence_.accessed.contains(decl->buffer)))
+    if (hoisted_.contains(decl->buffer) || unused_.contains(decl->buffer->data) ||
+        (!has_own_pointer && !sequence_.accessed.contains(decl->buffer)))
       return VisitStmt(decl->body);
     return StmtExprMutator::VisitDeclBuffer(decl);
   }
@@ -321,6 +327,7 @@ class StorageRewriter : public tir::StmtExprMutator {
   LookupMap<const StorageEntry*, Place> places_;
   LookupMap<const tir::Var*, Place> places_of_aliases_;
   LookupMap<const tir::Stmt*, std::vector<NewAllocation>> attached_;
+  LookupSet<const tir::Var*> unused_;  // pointers to allocations that nothing accesses
   LookupSet<const tir::Buffer*> hoisted_;
 };
 
