@@ -197,7 +197,7 @@ void PlaceNear(std::span<T> elements, const RandomOptions& options, RandomSource
   constexpr size_t kFew = 8;
   const std::span<const double> numbers = options.near_reals;
   if (numbers.empty() || elements.empty() || elements.size() > kFew || random.Next() % 4 == 0) return;
-  const double number = numbers[options.placed_real % numbers.size()];
+  const double number = numbers[options.run % numbers.size()];
   if (!(std::fabs(number) <= kMostNear)) return;
   elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
 }
@@ -211,6 +211,13 @@ void PlaceNonFinite(std::span<T> elements, RandomSource& random) {
   if (elements.empty() || (elements.size() == 1 && random.Next() % 2 == 0)) return;
   const double number = kNumbers[random.Next() % std::size(kNumbers)];
   elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
+}
+
+// Goes on where the run before has ended.
+template <class T>
+void FillCounting(std::span<T> elements, const RandomOptions& options) {
+  uint64_t number = options.run * elements.size();
+  for (T& element : elements) element = static_cast<T>(options.step * number++);
 }
 
 // One number for all elements: of integers an end of the dtype, of floats a special one.
@@ -362,6 +369,9 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
       } else if constexpr (sizeof(T) >= 4) {
         return FillNarrowTies(tensor->MutableAs<T>(), dtype.bits, random);
       }
+    }
+    if constexpr (std::is_integral_v<T> && sizeof(T) == 1) {
+      if (options.step != 0 && !dtype.is_bool()) return FillCounting(tensor->MutableAs<T>(), options);
     }
     if (form == InputForm::kEqual) return FillEqual(tensor->MutableAs<T>(), dtype, options.takes_least, random);
     for (T& element : tensor->MutableAs<T>()) {

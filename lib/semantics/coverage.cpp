@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/limits.h"
 #include "iropt/ir/location.h"
@@ -119,6 +120,23 @@ std::string Coverage::DescribeOutputs() const {
   return same.empty() ? same : "the same for all inputs: " + same;
 }
 
+namespace {
+
+// Strides and offsets that callers choose; inputs of runs have no gaps.
+std::string DescribeLayouts(const BaseFunc* function) {
+  std::string compact;
+  const auto* prim = As<PrimFunc>(function);
+  for (const tir::Buffer* buffer : prim ? prim->param_buffers : List<const tir::Buffer*>()) {
+    const auto is_given = [](const PrimExpr* expr) { return !arith::AsInt(expr); };
+    if (buffer &&
+        (std::ranges::any_of(buffer->strides, is_given) || (buffer->elem_offset && is_given(buffer->elem_offset))))
+      compact += fmt::format("{}{}", compact.empty() ? "" : ", ", buffer->name);
+  }
+  return compact.empty() ? compact : "only without gaps: " + compact;
+}
+
+}  // namespace
+
 Coverage::Report Coverage::Describe(const Module& module, const GlobalVar& function) const {
   Report report;
   ConditionFinder finder;
@@ -140,6 +158,8 @@ Coverage::Report Coverage::Describe(const Module& module, const GlobalVar& funct
   add(DescribeEnds());
   if (!finder.found().empty()) add(fmt::format("{} of {} branches", taken, 2 * finder.found().size()));
   add(DescribeOutputs());
+  const ModuleEntry* entry = module.Find(function.name);
+  if (entry) add(DescribeLayouts(entry->func));
   return report;
 }
 

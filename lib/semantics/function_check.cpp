@@ -101,7 +101,8 @@ FunctionCheck::Trial FunctionCheck::MakeTrial(const TrialPlan& plan, uint64_t se
                          .is_dense = plan.is_dense,
                          .has_extremes = plan.has_extremes && is_wide,
                          .has_ends = plan.has_indices,
-                         .has_sentinel = plan.has_sentinel};
+                         .has_sentinel = plan.has_sentinel,
+                         .step = plan.counts && is_wide ? 1U : 0U};
   trial.recipe.alternates = plan.alternates;
   trial.recipe.sizes = MakeSizes(sizes, first_.symbols(), maker_->hints(), maker_->constants().integers);
   trial.recipe.near_reals = plan.near_constants;

@@ -135,6 +135,7 @@ void InputMaker::FindObstacle() {
     has_outputs_ |= input.is_written;
     const bool is_read = input.kind == Kind::kTensor ? !input.is_written : input.kind == Kind::kScalar && !input.scalar;
     has_integers_ |= is_read && input.dtype.is_integer();
+    has_bytes_ |= is_read && input.dtype.is_integer() && input.dtype.bits == 8;
     has_wide_integers_ |= is_read && input.dtype.is_int() && input.dtype.bits >= 32;
     condition_numbers_.push_back(num_conditions);
     num_conditions += input.dtype.is_bool() ? 1 : 0;
@@ -205,7 +206,9 @@ RandomOptions InputMaker::OptionsFor(size_t input, const InputRecipe& recipe) co
   random.takes_least = TakesLeast(input, recipe.seed);
   if (recipe.near_integers || random.has_ends) random.near_integers = constants_.integers;
   if (recipe.near_reals) random.near_reals = constants_.reals;
-  random.placed_real = recipe.seed;
+  random.run = recipe.seed;
+  // Two inputs have other pairs of values in each run.
+  if (random.step != 0) random.step = HashString(first_.inputs()[input].name) | 1;
   return random;
 }
 
@@ -277,6 +280,7 @@ std::string InputMaker::Describe(const InputRecipe& recipe) const {
   if (recipe.random.scale != 1) text += fmt::format(" times {}", recipe.random.scale);
   if (recipe.random.has_ends && has_integers_) text += ", indices of whole dimensions";
   if (recipe.random.has_extremes && has_integers_) text += ", integers of any size";
+  if (recipe.random.step != 0 && has_bytes_) text += ", bytes of all values";
   if (recipe.near_integers || recipe.near_reals) text += ", numbers near to those of the program";
   for (size_t i = 0; i < first_.symbols().size(); ++i)
     text += fmt::format(", {} = {}", first_.symbols()[i]->name, recipe.sizes.of_vars[i]);

@@ -101,6 +101,7 @@ class InputMaker {
   std::string obstacle_ = {};
   ProgramConstants constants_ = {};
   bool has_integers_ = false;
+  bool has_bytes_ = false;  // integers of 8 bits among the inputs
   bool has_wide_integers_ = false;
   bool has_outputs_ = false;
 };

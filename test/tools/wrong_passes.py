@@ -40,6 +40,8 @@ def how(result):
     if "is overwritten" in notes[0]:
         return "overwritten input"
     inputs = notes[-1].removeprefix("with ")
+    if "bytes" in inputs:
+        return "bytes of all values"
     if "times" in inputs:
         return "tiny floats" if "e-" in inputs else "large floats"
     if "whole dimensions" in inputs:

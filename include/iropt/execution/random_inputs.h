@@ -46,7 +46,10 @@ struct RandomOptions {
   bool takes_least = false;   // with kEqual, integers are the least number and not the greatest
   std::span<const int64_t> near_integers = {};  // most integers are one of them, or next to one
   std::span<const double> near_reals = {};      // many special floats are one of them, or near to one
-  size_t placed_real = 0;                       // which of near_reals is in most tensors with few elements
+  // With an odd number, integers of 8 bits are its multiples, further ones in each run, so that some runs have all
+  // values.
+  uint64_t step = 0;
+  uint64_t run = 0;  // also which of near_reals is in most tensors with few elements
   // Another number, other changes of the last bits of all floats; 0 changes nothing. The least float of a mask becomes
   // one that does not overflow. With kOffset, all are multiplied by nearly 1, too.
   uint64_t perturbation = 0;
