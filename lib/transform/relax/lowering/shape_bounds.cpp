@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "iropt/analysis/relax/free_vars.h"
-#include "iropt/ir/tir/visitor.h"
+#include "iropt/ir/tir/mutator.h"
 
 namespace iropt {
 
@@ -62,6 +62,24 @@ Result<std::set<std::string_view>> ReadNonNegative(const Attr* attr) {
   return names;
 }
 
+// Leaves out the end of int32 in T.min(n, 2147483647), which x[::-1] and x[::2] of a dynamic dimension have: it says
+// nothing about memory.
+class EndRemover : public tir::ExprMutator {
+ public:
+  using ExprMutator::ExprMutator;
+
+ protected:
+  const PrimExpr* VisitBinary(const tir::BinaryExpr* expr) override {
+    const auto is_end = [](const PrimExpr* operand) {
+      const int64_t* value = arith::AsInt(operand);
+      return value && *value >= std::numeric_limits<int32_t>::max();
+    };
+    if (expr->kind == NodeKind::kMin && is_end(expr->a)) return VisitExpr(expr->b);
+    if (expr->kind == NodeKind::kMin && is_end(expr->b)) return VisitExpr(expr->a);
+    return ExprMutator::VisitBinary(expr);
+  }
+};
+
 }  // namespace
 
 Status ShapeBounds::Add(const Function& function) {
@@ -91,11 +109,8 @@ Status ShapeBounds::Add(const Function& function) {
 
 const PrimExpr* ShapeBounds::UpperBound(const PrimExpr* dim) {
   if (arith::AsInt(dim)) return dim;
-  const arith::IntBound bound = analyzer_.Bound(dim);
-  // The end of a dtype, as in T.min(n, 2147483647) of x[::-1], says nothing about memory.
-  const auto has_bound = [this](const tir::Var* var) { return domains_.contains(var); };
-  const bool is_size = bound.max < std::numeric_limits<int32_t>::max() || tir::UsesVar(dim, has_bound);
-  if (is_size && bound.max != arith::IntBound::kPosInf) return analyzer_.make().Int(bound.max);
+  const arith::IntBound bound = analyzer_.Bound(EndRemover(workspace_).VisitExpr(dim));
+  if (bound.max != arith::IntBound::kPosInf) return analyzer_.make().Int(bound.max);
   const PrimExpr* max = domains_.empty() ? nullptr : arith::EvalSet(dim, domains_, analyzer_).max();
   return max ? max : dim;
 }

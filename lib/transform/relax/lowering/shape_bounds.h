@@ -7,6 +7,7 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/eval/relax/value_type.h"
+#include "iropt/ir/module.h"
 #include "iropt/ir/relax/expr.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/result.h"
@@ -34,6 +35,7 @@ class ShapeBounds {
  private:
   int64_t TestValue(const tir::Var* var);
 
+  Workspace workspace_;
   arith::Analyzer analyzer_;
   arith::VarDomains domains_;
   LookupMap<const PrimExpr*, const PrimExpr*> equal_size_;
