@@ -14,6 +14,7 @@
 // Source: TVM 0.18's pass of this name.
 #include <vector>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
@@ -36,7 +37,9 @@ class OpaqueBlockConverter : public tir::StmtExprMutator {
     const tir::Block& block = *realize->block;
     const PrimExpr* predicate = VisitExpr(realize->predicate);
     std::vector<const PrimExpr*> values;
-    for (const PrimExpr* value : realize->iter_values) values.push_back(VisitExpr(value));
+    const arith::PrimBuilder make(workspace());
+    for (uint32_t i = 0; i < realize->iter_values.size(); ++i)
+      values.push_back(make.Cast(block.iter_vars[i]->var->dtype, VisitExpr(realize->iter_values[i])));
     std::vector<size_t> bound;
     for (size_t i = 0; i < values.size(); ++i) {
       if (tir::WrittenValues::NumParts(values[i]) > tir::WrittenValues::kMaxParts) {
