@@ -170,7 +170,8 @@ void ReductionInit::EmitEmpty(const tir::ReductionNest& nest) {
   const tir::Block& block = *nest.realize->block;
   const auto initialize = [&] {
     for (const tir::IterVar* axis : block.iter_vars) {
-      if (axis->iter_type != tir::IterVarType::kCommReduce) BindValue(axis->var, nest.ValueOf(axis), exprs_);
+      const bool reduces = axis->iter_type == tir::IterVarType::kCommReduce;
+      BindValue(axis->var, reduces ? axis->dom->min : nest.ValueOf(axis), exprs_);
     }
     stmts_.Emit(block.init);
   };

@@ -358,10 +358,11 @@ bool Interpreter::InitializeEmpty(const tir::ReductionNest& nest, size_t depth) 
   if (!is_initialized) return true;
   const tir::Block& block = *nest.realize->block;
   for (size_t i = 0; i < block.iter_vars.size(); ++i) {
-    if (block.iter_vars[i]->iter_type == tir::IterVarType::kCommReduce) continue;
+    const tir::IterVar& axis = *block.iter_vars[i];
+    const bool reduces = axis.iter_type == tir::IterVarType::kCommReduce;
     int64_t value = 0;
-    if (!EvalInt(nest.realize->iter_values[i], &value)) return false;
-    env().Bind(block.iter_vars[i]->var, Scalar::Int(value, block.iter_vars[i]->var->dtype));
+    if (!EvalInt(reduces ? axis.dom->min : nest.realize->iter_values[i], &value)) return false;
+    env().Bind(axis.var, Scalar::Int(value, axis.var->dtype));
   }
   return Exec(block.init);
 }

@@ -101,7 +101,10 @@ class InitLowerer : public tir::StmtExprMutator {
     std::vector<const PrimExpr*> values;
     for (size_t i = 0; i < block.iter_vars.size(); ++i) {
       const tir::IterVar& axis = *block.iter_vars[i];
-      if (axis.iter_type == tir::IterVarType::kCommReduce) continue;
+      if (axis.iter_type == tir::IterVarType::kCommReduce) {
+        vars[axis.var] = axis.dom->min;
+        continue;
+      }
       const tir::Var* var = copy(axis.var);
       vars[axis.var] = var;
       axes.push_back(workspace().New<tir::IterVar>(axis.dom, var, axis.iter_type, axis.thread_tag));
