@@ -122,16 +122,28 @@ void State::RecheckBlocks(Ref* scope) {
   }
 }
 
+namespace {
+
+// The values of the axes as they are: a cast would hide from proofs that a value is linear.
+tir::VarValues ValuesOf(const tir::BlockRealize& realize) {
+  tir::VarValues values;
+  for (size_t i = 0; i < realize.iter_values.size(); ++i)
+    values[realize.block->iter_vars[i]->var] = realize.iter_values[i];
+  return values;
+}
+
+}  // namespace
+
 bool State::CoversReads(Ref* consumer, const std::vector<Ref*>& producers, Ref* lca, arith::Analyzer& analyzer) {
   const tir::BlockRealize& consumer_realize = *RealizeOf(consumer);
-  const tir::VarValues consumer_bindings = BindingsOf(consumer_realize);
+  const tir::VarValues consumer_bindings = ValuesOf(consumer_realize);
   for (const tir::BufferRegion* read : consumer->block().reads) {
     std::vector<Box> touched;
     for (const Ref* producer : producers) {
       const tir::BlockRealize& realize = *RealizeOf(producer);
       for (const tir::BufferRegion* write : producer->block().writes) {
         if (write->buffer != read->buffer) continue;
-        const auto* region = tir::Substitute(write, BindingsOf(realize), workspace_);
+        const auto* region = tir::Substitute(write, ValuesOf(realize), workspace_);
         touched.push_back(LowerBound(*region, realize.predicate,
                                      LoopDomain(producer->parent, lca, region->buffer->scope()), analyzer));
       }

@@ -170,10 +170,13 @@ BlockReuse PairBlocks(const tir::Stmt* old_stmt, const tir::Stmt* new_stmt) {
   return reuse;
 }
 
-tir::VarValues BindingsOf(const tir::BlockRealize& realize) {
+tir::VarValues BindingsOf(const tir::BlockRealize& realize, Workspace& workspace) {
+  const arith::PrimBuilder make(workspace);
   tir::VarValues values;
-  for (size_t i = 0; i < realize.iter_values.size(); ++i)
-    values[realize.block->iter_vars[i]->var] = realize.iter_values[i];
+  for (size_t i = 0; i < realize.iter_values.size(); ++i) {
+    const tir::Var* var = realize.block->iter_vars[i]->var;
+    values[var] = make.Cast(var->dtype, realize.iter_values[i]);
+  }
   return values;
 }
 

@@ -51,8 +51,8 @@ const tir::Stmt* WithBelowDeclarations(const tir::Stmt* body, const tir::Stmt* b
 std::vector<const tir::Block*> BlocksOf(const tir::Stmt* stmt);
 // Pairs the blocks of two trees of the same structure, as far as they differ.
 BlockReuse PairBlocks(const tir::Stmt* old_stmt, const tir::Stmt* new_stmt);
-// The values of the axes of the block.
-tir::VarValues BindingsOf(const tir::BlockRealize& realize);
+// The values of the axes of the block, in the dtypes of the axes.
+tir::VarValues BindingsOf(const tir::BlockRealize& realize, Workspace& workspace);
 // Returns whether the condition is the constant true.
 bool IsTrue(const PrimExpr* condition);
 // The buffers that are read or written by the region lists.

@@ -73,7 +73,8 @@ class NestedConditions : public StmtWalker {
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     const tir::Block& block = *realize->block;
     if (FindRegion(is_write_ ? block.writes : block.reads, buffer_)) {
-      const PrimExpr* own = tir::Substitute(realize->predicate, BindingsOf(*realize), state_.workspace());
+      const PrimExpr* own =
+          tir::Substitute(realize->predicate, BindingsOf(*realize, state_.workspace()), state_.workspace());
       condition_ = condition_ ? state_.make().Binary(NodeKind::kOr, condition_, own) : own;
       is_unknown_ = is_unknown_ || tir::UsesVar(own, [&](const tir::Var* var) { return inner_.contains(var); });
     }
@@ -97,7 +98,7 @@ const tir::BufferRegion* RelaxRegion(State& state, List<const tir::BufferRegion*
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   const arith::PrimBuilder& make = analyzer.make();
   const tir::BlockRealize& realize = *state.RealizeOf(block);
-  const tir::VarValues bindings = BindingsOf(realize);
+  const tir::VarValues bindings = BindingsOf(realize, workspace);
   const PrimExpr* condition = realize.predicate;
   if (extra_condition) condition = make.Binary(NodeKind::kAnd, condition, extra_condition);
   condition = analyzer.Simplify(tir::Substitute(condition, bindings, workspace));

@@ -152,7 +152,7 @@ class IndexStages {
         make_(state.make()),
         analyzer_(make_, arith::Analyzer::SymVars::kAny),
         memory_(memory),
-        bindings_(BindingsOf(*state.RealizeOf(block))),
+        bindings_(BindingsOf(*state.RealizeOf(block), state.workspace())),
         loops_(LoopDomain(block->parent)),
         domains_(DomainsOf(loops_, make_)) {}
 

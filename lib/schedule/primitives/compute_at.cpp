@@ -327,7 +327,7 @@ class Mover {
     std::vector<Box> boxes;
     for (const Ref* other : is_compute_at_ ? consumers_ : producers_) {
       const tir::Block& block = other->block();
-      const tir::VarValues bindings = BindingsOf(*state_.RealizeOf(other));
+      const tir::VarValues bindings = BindingsOf(*state_.RealizeOf(other), workspace_);
       for (const tir::BufferRegion* access : is_compute_at_ ? block.reads : block.writes) {
         if (access->buffer != buffer) continue;
         const auto* region = tir::Substitute(access, bindings, workspace_);
@@ -422,7 +422,7 @@ class Mover {
       } else {
         values.push_back(range->min);
       }
-      bindings[block.iter_vars[i]->var] = values[i];
+      bindings[block.iter_vars[i]->var] = make.Cast(block.iter_vars[i]->var->dtype, values[i]);
       const IntervalSet& bound = domains[i].bound;
       if (bound.is_nothing()) continue;
       if (bound.min()) require(make.Binary(NodeKind::kGE, values[i], bound.min()));

@@ -130,7 +130,7 @@ class PaddingDecomposer {
       return Mismatch("Pad value should be constant");
     if (arith::SideEffect(padding_.inside_value) > CallEffect::kReadState)
       return Mismatch("Inbound computation should not have side-effect");
-    const PrimExpr* condition = tir::Substitute(choice.args[0], BindingsOf(realize_), workspace_);
+    const PrimExpr* condition = tir::Substitute(choice.args[0], BindingsOf(realize_, workspace_), workspace_);
     padding_.inside_condition = Flatten(make_.Binary(NodeKind::kAnd, condition, realize_.predicate), analyzer_);
     if (IsTrue(padding_.inside_condition)) return Mismatch("The in-bound predicate is trivial");
     const auto map = arith::DetectIterMap(realize_.iter_values, iters_, padding_.inside_condition, {}, analyzer_);

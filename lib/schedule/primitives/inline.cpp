@@ -523,7 +523,7 @@ class ProducerInliner : public Inliner {
     }
     auto* copy = workspace().New<tir::BlockRealize>(*realize);
     copy->block = block;
-    condition = analyzer().Simplify(tir::Substitute(condition, BindingsOf(*realize), workspace()));
+    condition = analyzer().Simplify(tir::Substitute(condition, BindingsOf(*realize, workspace()), workspace()));
     if (IsTrue(realize->predicate)) {
       copy->predicate = condition;
       return copy;

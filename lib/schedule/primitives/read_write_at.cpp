@@ -120,7 +120,7 @@ class AutoCopy {
     const arith::IterRanges loops = LoopDomain(ref->parent, loop_, new_buffer_->scope());
     for (const tir::BufferRegion* region : regions) {
       if (region->buffer != old_buffer_) continue;
-      const tir::BufferRegion* bound = tir::Substitute(region, BindingsOf(realize), workspace_);
+      const tir::BufferRegion* bound = tir::Substitute(region, BindingsOf(realize, workspace_), workspace_);
       boxes_.push_back(EvalBox(bound->region, loops, analyzer_));
     }
   }

@@ -219,7 +219,7 @@ Status CheckReadsWindow(State& state, const Ref* user, const Ref* loop, const ti
   for (const tir::BufferRegion* read : user->block().reads) {
     if (read->buffer != buffer) continue;
     const tir::BlockRealize& realize = *state.RealizeOf(user);
-    const auto* bound = tir::Substitute(read, BindingsOf(realize), state.workspace());
+    const auto* bound = tir::Substitute(read, BindingsOf(realize, state.workspace()), state.workspace());
     const Box box = UpperBound(*bound, realize.predicate, loops, analyzer);
     for (size_t i = 0; i < box.size(); ++i) {
       const PrimExpr* end = make.Add(window[i]->min, window[i]->extent);
@@ -258,7 +258,8 @@ Status ApplyRollingBuffer(PrimitiveCall& call, const args::RollingBuffer<Resolve
   arith::IterRanges loops;
   for (const Ref* up = block->parent; up != lca; up = up->parent)
     loops.insert_or_assign(up->loop().loop_var, tir::Range(up->loop().min, up->loop().extent));
-  const tir::BufferRegion* bound = tir::Substitute(region, BindingsOf(*state.RealizeOf(block)), state.workspace());
+  const tir::BufferRegion* bound =
+      tir::Substitute(region, BindingsOf(*state.RealizeOf(block), state.workspace()), state.workspace());
   const Box box = EvalBox(bound->region, loops, analyzer);
   std::vector<const tir::Range*> ranges;
   for (size_t i = 0; i < box.size(); ++i) {
