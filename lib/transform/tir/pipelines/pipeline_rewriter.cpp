@@ -163,7 +163,10 @@ const tir::Stmt* PipelineRewriter::Emit(const PrimExpr* start, const PrimExpr* e
   if (stmts.empty()) return NoOp();
   const tir::Stmt* body = stmts.size() == 1 ? stmts[0] : workspace_.New<tir::SeqStmt>(workspace_.Copy(stmts));
   if (!part.is_unit) {
-    const tir::ForKind kind = is_unrolled ? tir::ForKind::kUnrolled : loop_.for_kind;
+    // An iteration needs what the one before it has prepared, also if those of the original loop are independent.
+    const bool in_any_order = loop_.for_kind == tir::ForKind::kVectorized || loop_.for_kind == tir::ForKind::kParallel;
+    const tir::ForKind in_order = in_any_order ? tir::ForKind::kSerial : loop_.for_kind;
+    const tir::ForKind kind = is_unrolled ? tir::ForKind::kUnrolled : in_order;
     // The text of a loop that does not begin at 0 states its end, from which the extent is computed.
     const PrimExpr* extent = arith::IsInt(loop_.min, 0) ? part.extent : analyzer_.Simplify(part.extent);
     body = workspace_.New<tir::For>(var, loop_.min, extent, kind, body, nullptr, annotations_);
