@@ -81,12 +81,12 @@ int BitsOfParts(const tir::For& loop, const Factors& given) {
   int64_t product = 1;
   for (const std::optional<int64_t> factor : given)
     product = factor && *factor > 0 ? ProductOf(product, *factor) : product;
-  const int64_t* extent = arith::AsInt(loop.extent);
-  const int bits = loop.loop_var->dtype.bits;
-  if (!extent) return BitsFor(bits < 32 ? std::nullopt : std::optional(product), bits);
+  // The extent is rounded up to a multiple of the product. An unknown one is taken as half of what 32 bits hold.
+  const int64_t* known = arith::AsInt(loop.extent);
+  const int64_t extent = known ? *known : int64_t{1} << 30;
   int64_t most = 0;
-  if (__builtin_add_overflow(*extent, product - 1, &most)) most = std::numeric_limits<int64_t>::max();
-  return BitsFor(std::max(most, product), bits);
+  if (__builtin_add_overflow(extent, product - 1, &most)) most = std::numeric_limits<int64_t>::max();
+  return BitsFor(std::max(most, product), loop.loop_var->dtype.bits);
 }
 
 // The bits of the loop that loops of at most `bits` are fused to.
@@ -147,7 +147,7 @@ Status ApplySplit(PrimitiveCall& call, const args::Split<Resolved>& args) {
   const arith::PrimBuilder& make = analyzer.make();
   const int bits = BitsOfParts(loop, args.factors);
   IROPT_ASSIGN_OR_RETURN(LoopFactors factors, ReadFactors(state, args.factors, bits));
-  const PrimExpr* product = make.Int(1, DataType::Int(32));
+  const PrimExpr* product = make.Int(1, DataType::Int(std::max(bits, 32)));
   for (size_t i = 0; i < factors.values.size(); ++i) {
     if (static_cast<int>(i) != factors.missing) product = make.Mul(product, factors.values[i]);
   }
