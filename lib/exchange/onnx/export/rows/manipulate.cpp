@@ -440,7 +440,6 @@ Names ExportScatterNd(OpExport& op) {
   return ExportScatter(op, "ScatterND", op.Attrs<ScatterNDAttrs>().reduction(), {});
 }
 
-// Negative indices are out of range in Relax, and count from the end in ONNX.
 // Returns whether no element of a constant is negative.
 bool HasNoNegatives(const iropt::Constant* indices) {
   if (indices == nullptr) return false;
@@ -450,7 +449,7 @@ bool HasNoNegatives(const iropt::Constant* indices) {
   return array.dtype() == DataType::Int(32) && std::ranges::all_of(array.As<int32_t>(), fits);
 }
 
-// ONNX counts negative indices from the end.
+// Negative indices are out of range in Relax, and count from the end in ONNX.
 Names ExportOneHot(OpExport& op) {
   const auto attrs = op.Attrs<OneHotAttrs>();
   const auto* on = As<PrimValue>(op.Resolved(1));

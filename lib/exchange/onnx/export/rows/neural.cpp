@@ -263,6 +263,14 @@ std::string_view FromOrder(OpExport& op, std::string_view result, const std::vec
   return op.Transpose(result, std::move(back));
 }
 
+// The order of the axes with the normalized ones at the end, as the scale has them: ascending.
+std::vector<int64_t> OrderOfNorm(int rank, const IntList& axes) {
+  std::vector<int64_t> last = axes.vector();
+  for (int64_t& axis : last) axis += axis < 0 ? rank : 0;
+  std::ranges::sort(last);
+  return OrderOf(rank, {}, std::move(last));
+}
+
 // The last axes, as many as are normalized.
 std::vector<int64_t> LastAxes(int rank, size_t count) {
   std::vector<int64_t> axes;
@@ -284,11 +292,12 @@ Names ExportLayerNorm(OpExport& op) {
   const auto attrs = op.Attrs<LayerNormAttrs>();
   const int rank = op.Rank(0);
   if (rank < 1) return op.Lacks("the rank of its data is not known");
-  const std::vector<int64_t> order = OrderOf(rank, {}, attrs.axes().vector());
+  if (attrs.axes().empty()) return op.Lacks("it normalizes no axis");
+  const std::vector<int64_t> order = OrderOfNorm(rank, attrs.axes());
   const std::vector<int64_t> axes = LastAxes(rank, attrs.axes().size());
   const bool has_bias = attrs.center() && !IsZeros(op, 2);
   const std::string_view x = InOrder(op, order);
-  if (op.version() >= 17 && attrs.scale() && !axes.empty()) {
+  if (op.version() >= 17 && attrs.scale()) {
     Names inputs{x, op.In(1)};
     if (has_bias) inputs.push_back(op.In(2));
     const auto norm = op.Add("LayerNormalization", inputs,
@@ -304,10 +313,11 @@ Names ExportRmsNorm(OpExport& op) {
   const auto attrs = op.Attrs<RMSNormAttrs>();
   const int rank = op.Rank(0);
   if (rank < 1) return op.Lacks("the rank of its data is not known");
-  const std::vector<int64_t> order = OrderOf(rank, {}, attrs.axes().vector());
+  if (attrs.axes().empty()) return op.Lacks("it normalizes no axis");
+  const std::vector<int64_t> order = OrderOfNorm(rank, attrs.axes());
   const std::vector<int64_t> axes = LastAxes(rank, attrs.axes().size());
   const std::string_view x = InOrder(op, order);
-  if (op.version() >= 23 && !axes.empty()) {
+  if (op.version() >= 23) {
     const auto norm = op.Add("RMSNormalization", {x, op.In(1)},
                              {IntAttribute("axis", axes.front()), FloatAttribute("epsilon", attrs.epsilon())});
     return {FromOrder(op, norm, order)};
@@ -347,9 +357,12 @@ Names ExportGroupNorm(OpExport& op) {
   const auto order = OrderOfImages(rank, attrs.channel_axis(), attrs.axes());
   if (!order) return op.Lacks("ONNX normalizes groups of channels of images");
   const int64_t groups = attrs.num_groups();
-  if (op.version() < 21 && op.Dtype(0) != DataType::Float(32)) return op.Needs(21);
+  const bool is_float32 = op.Dtype(0) == DataType::Float(32);
+  if (op.version() < 21 && !is_float32) return op.Needs(21);
+  const bool has_both = attrs.scale() && attrs.center();
+  if (!has_both && !is_float32) return op.Lacks("without a scale or a bias it is written for float32 only");
   const std::string_view x = InOrder(op, *order);
-  if (op.version() >= 21 && attrs.scale() && attrs.center()) {
+  if (op.version() >= 21 && has_both) {
     const auto norm = op.Add("GroupNormalization", {x, op.In(1), op.In(2)},
                              {FloatAttribute("epsilon", attrs.epsilon()), IntAttribute("num_groups", groups)});
     return {FromOrder(op, norm, *order)};
@@ -359,7 +372,6 @@ Names ExportGroupNorm(OpExport& op) {
     std::ranges::fill(array->MutableAs<float>(), static_cast<float>(value));
     return op.exporter().context().Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
   };
-  if (op.Dtype(0) != DataType::Float(32)) return op.Needs(21);
   const std::string_view grouped = op.Reshape(x, {0, groups, -1});
   const std::string_view norm = op.Add("InstanceNormalization", {grouped, constant(1), constant(0)},
                                        {FloatAttribute("epsilon", attrs.epsilon())});
