@@ -35,6 +35,8 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -60,21 +62,36 @@ std::optional<std::vector<int64_t>> ToInts(const Attr* attr) {
   return ints;
 }
 
-// Returns whether the value stays as it is while the block runs: it reads no memory that the block may write to.
-bool IsSteady(const PrimExpr* condition, const tir::Block& block) {
+// Returns whether the value stays as it is while the block runs: it reads no memory that the block may write to. The
+// memory of `known` is that of parameters and allocations, each of its own.
+bool IsSteady(const PrimExpr* condition, const tir::Block& block, const BuffersByPointer& known) {
   if (arith::SideEffect(condition) > CallEffect::kReadState) return false;
   LookupSet<const tir::Var*> written;  // pointers, also those that are passed on
+  LookupSet<const tir::Var*> inner;    // pointers that the block defines
   bool has_views = false;
   tir::PostOrderVisit(&block, [&](const Node* node) {
     if (const auto* store = As<tir::BufferStore>(node)) written.insert(store->buffer->data);
     if (const auto* var = As<tir::Var>(node); var && var->dtype.is_handle()) written.insert(var);
-    if (const auto* nested = As<tir::Block>(node)) has_views |= !nested->match_buffers.empty();
+    if (const auto* call = As<tir::Call>(node); call && IsOp(call->op, op::kTirAddressOf)) {
+      if (const auto* load = As<tir::BufferLoad>(call->args[0])) written.insert(load->buffer->data);
+    }
+    if (const auto* let = As<tir::LetStmt>(node)) inner.insert(let->var);
+    if (const auto* allocate = As<tir::Allocate>(node)) inner.insert(allocate->buffer_var);
+    if (const auto* nested = As<tir::Block>(node)) {
+      has_views |= !nested->match_buffers.empty();
+      for (const tir::Buffer* buffer : nested->alloc_buffers) inner.insert(buffer->data);
+    }
   });
+  written.ForEachInAnyOrder(
+      [&](const tir::Var* pointer) { has_views |= !known.contains(pointer) && !inner.contains(pointer); });
   bool is_steady = true;
   tir::PostOrderVisit(condition, [&](const Node* node) {
     const auto* load = As<tir::BufferLoad>(node);
     const auto* pointer = As<tir::Var>(node);
-    if (load) is_steady = is_steady && !has_views && !written.contains(load->buffer->data);
+    if (load) {
+      const tir::Var* data = load->buffer->data;
+      is_steady = is_steady && !has_views && known.contains(data) && !written.contains(data);
+    }
     if (pointer && pointer->dtype.is_handle()) is_steady = false;
   });
   return is_steady;
@@ -147,7 +164,7 @@ class PipelineInjector : public tir::StmtExprMutator {
       body = realize->block->body;
       if (!arith::IsInt(realize->predicate, 1)) condition = realize->predicate;
     }
-    if (condition && !IsSteady(condition, *To<tir::BlockRealize>(loop.body)->block)) {
+    if (condition && !IsSteady(condition, *To<tir::BlockRealize>(loop.body)->block, known_)) {
       Error(loop,
             "the condition of the block in a software pipeline must not read memory that its statements may change");
       return false;
