@@ -47,21 +47,22 @@ class PrimContext final : public PackedContext {
   const RunOptions& run_;
 };
 
-// The returned number in the dtype of the first `return`, for a function that declares none: compiled code returns 64
+// The returned number in the dtype of what the function returns, for one that declares none: compiled code returns 64
 // bits.
 HostValue InDTypeOfReturn(const PrimFunc& func, const HostValue& value) {
   const Scalar* scalar = value.scalar();
   if (!scalar) return value;
-  DataType dtype = scalar->dtype;
-  tir::FindStmt(func.body, [&](const tir::Stmt* stmt) {
+  std::optional<DataType> dtype;
+  const tir::Stmt* other = tir::FindStmt(func.body, [&](const tir::Stmt* stmt) {
     const auto* evaluate = As<tir::Evaluate>(stmt);
     const auto* call = evaluate ? As<tir::Call>(evaluate->value) : nullptr;
     if (!call || !IsOp(call->op, op::kTirRet) || call->args.size() != 1) return false;
-    dtype = call->args[0]->dtype;
-    return true;
+    if (!dtype) dtype = call->args[0]->dtype;
+    return *dtype != call->args[0]->dtype;
   });
+  if (!dtype || other) return value;
   Scalar result = *scalar;
-  return CastScalar(result, dtype, &result) ? HostValue(result) : value;
+  return CastScalar(result, *dtype, &result) ? HostValue(result) : value;
 }
 
 Result<HostValue> CallPrimEntry(const Entry& entry, std::vector<HostValue> values, DiagnosticEngine& diagnostics,

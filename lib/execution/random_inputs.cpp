@@ -213,10 +213,10 @@ void PlaceNonFinite(std::span<T> elements, RandomSource& random) {
   elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
 }
 
-// Goes on where the run before has ended.
+// Goes on where the run before has ended, or where four runs count through all values of 8 bits.
 template <class T>
 void FillCounting(std::span<T> elements, const RandomOptions& options) {
-  uint64_t number = options.run * elements.size();
+  uint64_t number = options.run * std::min<uint64_t>(elements.size(), 64);
   for (T& element : elements) element = static_cast<T>(options.step * number++);
 }
 

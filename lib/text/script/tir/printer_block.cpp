@@ -162,7 +162,7 @@ void TirHeadPrinter::PrintAxis(const tir::IterVar* iter_var, const PrimExpr* val
     out_.Append(", ");
     prim_.Print(value);
   }
-  // The dtype that is widened to otherwise.
+  // Without a dtype, the reader makes an axis of int32.
   if (iter_var->var->dtype.bits < 32) {
     out_.Append(", dtype=");
     prim_.PrintDType(iter_var->var->dtype);

@@ -151,12 +151,12 @@ bool IsTensorOfNumbers(const Type* type) {
   return tensor && !tensor->dtype.is_void();
 }
 
-// Returns whether a call stays because runtimes look for it, or compute another value than the standard says: integers
-// that become floats, steps back to the greatest integer, and casts to integers of few bits.
+// Returns whether a call stays because runtimes look for it, or compute another value than the standard says: steps
+// back to the greatest integer, and casts to integers of few bits.
 bool IsKeptForRuntimes(std::string_view name, const Type* result) {
   const TensorType* tensor = As<TensorType>(result);
   const bool is_cast = name == "onnx.Cast" || name == "onnx.CastLike";
-  // All numbers of few bits are floats.
+  // Floats of 32 bits and more hold all numbers of few bits.
   if (is_cast && tensor != nullptr && tensor->dtype.is_floating() && tensor->dtype.bits >= 32) return false;
   return is_cast || name == "onnx.Slice" || name.ends_with("Linear");
 }
