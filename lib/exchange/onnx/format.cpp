@@ -16,6 +16,7 @@
 #include "exchange/onnx/export/export.h"
 #include "exchange/onnx/export/external_data.h"
 #include "exchange/onnx/export/finish_nodes.h"
+#include "exchange/onnx/export/inner_initializers.h"
 #include "exchange/onnx/export/list_nodes.h"
 #include "exchange/onnx/export/sparse_initializers.h"
 #include "exchange/onnx/import/bind_sizes.h"
@@ -117,6 +118,7 @@ class OnnxFormat final : public Format {
     if (is_listed) return ListNodes(exported->model, out), Status();
     MakeSparse(module, *exported);
     IROPT_ASSIGN_OR_RETURN(std::optional<AtomicFile> tensors, MoveOutTensors(*exported, request));
+    MoveWeightsInward(*exported);
     ListSmallIntegers(*exported);
     EncodeModel(exported->model, out, [&](size_t i) { Forget(exported->arrays[i]); });
     if (request.nodes != nullptr) *request.nodes = CountNodes(exported->model.graph);

@@ -7,6 +7,7 @@
 #include "exchange/onnx/export/export_context.h"
 #include "exchange/onnx/export/finish_nodes.h"
 #include "exchange/onnx/export/function_exporter.h"
+#include "exchange/onnx/export/inner_initializers.h"
 #include "exchange/onnx/export/verify.h"
 #include "exchange/onnx/import/import.h"
 #include "exchange/onnx/rename_values.h"
@@ -201,12 +202,13 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   AddDomains(result->model.graph, result->model);
   NameOutputs(*result);
   const FactsReader graph(To<iropt::Function>(main->func)->attrs->Find(attr::kOnnxGraph));
+  result->inner_bytes = static_cast<uint64_t>(std::max<int64_t>(graph.Int("inner_bytes"), 0));
   if (const std::optional<std::string> mistake =
           FindMistake(result->model, graph.Texts("outputs"), context.known_operators())) {
     context.Report(fmt::format("function '{}': {}", main->var->name, *mistake));
     return nullptr;
   }
-  MoveInitializersInward(*result);
+  MoveOutputsInward(*result);
   const auto infos = static_cast<uint64_t>(std::max<int64_t>(graph.Int("value_infos"), 0));
   TidyValueInfos(result->model, options.infer_shapes ? UINT64_MAX : infos);
   if (result->model.ir_version < 4) ListInitializersAsInputs(result->model);

@@ -29,6 +29,8 @@ struct ExportedModel {
   std::vector<std::shared_ptr<const NDArray>> made;
   // Of tensors of the input that others are equal to.
   size_t merged_bytes = 0;
+  // Of tensors in graphs that nodes of the input have.
+  uint64_t inner_bytes = 0;
 };
 
 // The model of a module: its function `main`, or the only one that is not private. What cannot be expressed is reported

@@ -15,7 +15,6 @@
 #include "exchange/onnx/encode.h"
 #include "exchange/onnx/export/attributes.h"
 #include "exchange/onnx/rename_values.h"
-#include "exchange/onnx/tensors.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
@@ -325,95 +324,6 @@ void TidyValueInfos(Model& model, uint64_t given) {
   if (infos <= room || infos - room <= given) return;
   uint64_t rest = given == 0 ? 0 : given + room;
   ShortenValueInfos(model.graph, rest);
-}
-
-namespace {
-
-// What uses an initializer: one graph of a node, or others as well.
-struct InnerUse {
-  GraphProto* graph = nullptr;
-  int count = 0;
-  bool is_elsewhere = false;
-  bool is_dequantized = false;
-  NodeProto* copy = nullptr;  // as an output
-};
-using InnerUses = std::unordered_map<std::string_view, InnerUse>;
-
-void FindInnerUses(GraphProto& graph, bool is_inner, InnerUses& uses) {
-  for (NodeProto& node : graph.nodes) {
-    for (const std::string_view input : node.inputs) {
-      const auto found = uses.find(input);
-      if (found == uses.end()) continue;
-      InnerUse& use = found->second;
-      use.is_elsewhere |= !is_inner || (use.graph != nullptr && use.graph != &graph);
-      use.graph = &graph;
-      ++use.count;
-      use.is_dequantized |= node.op_type == "DequantizeLinear";
-      const bool is_copy = node.op_type == "Identity" && node.domain.empty();
-      if (is_copy && std::ranges::find(graph.outputs, node.outputs[0], &ValueInfo::name) != graph.outputs.end())
-        use.copy = &node;
-    }
-    for (const AttributeProto& attribute : node.attributes) {
-      for (const auto& inner : attribute.graphs) FindInnerUses(*inner, true, uses);
-    }
-  }
-}
-
-bool HasInnerGraphs(const GraphProto& graph) {
-  return std::ranges::any_of(graph.nodes, [](const NodeProto& node) {
-    return std::ranges::any_of(node.attributes, [](const AttributeProto& a) { return !a.graphs.empty(); });
-  });
-}
-
-bool IsNarrow(ElementType type) {
-  const std::optional<DataType> dtype = DataTypeOf(type);
-  return dtype && dtype->bits < 8 && !dtype->is_bool();
-}
-
-bool IsInOtherFile(const NDArray* array) {
-  const FileTensor* source = array ? array->source() : nullptr;
-  return source != nullptr && !source->path.empty();
-}
-
-}  // namespace
-
-void MoveInitializersInward(ExportedModel& exported) {
-  GraphProto& graph = exported.model.graph;
-  if (exported.model.ir_version < 4 || !HasInnerGraphs(graph)) return;
-  InnerUses uses;
-  for (const TensorProto& tensor : graph.initializers) uses[tensor.name];
-  FindInnerUses(graph, false, uses);
-  LookupSet<std::string_view> copied;  // names that initializers got from nodes
-  size_t kept = 0;
-  for (size_t i = 0; i < graph.initializers.size(); ++i) {
-    TensorProto& tensor = graph.initializers[i];
-    const InnerUse& use = uses[tensor.name];
-    const bool is_output = use.copy != nullptr && use.count == 1;
-    const bool moves = use.graph != nullptr && !use.is_elsewhere && !IsInOtherFile(exported.arrays[i]) &&
-                       (is_output || (use.is_dequantized && IsNarrow(tensor.type)));
-    if (moves) {
-      if (is_output) {
-        tensor.name = use.copy->outputs[0];
-        copied.insert(tensor.name);
-      }
-      use.graph->initializers.push_back(std::move(tensor));
-      continue;
-    }
-    if (kept != i) {
-      graph.initializers[kept] = std::move(tensor);
-      exported.arrays[kept] = exported.arrays[i];
-    }
-    ++kept;
-  }
-  graph.initializers.resize(kept);
-  exported.arrays.resize(kept);
-  if (copied.empty()) return;
-  for (const auto& [name, use] : uses) {
-    if (use.copy == nullptr) continue;
-    std::erase_if(use.graph->nodes, [&](const NodeProto& node) {
-      return node.op_type == "Identity" && copied.contains(node.outputs[0]);
-    });
-  }
 }
 
 void MakeConstantNodes(ExportedModel& exported) {

@@ -36,11 +36,6 @@ void TakePartsOfShapes(GraphProto& graph);
 // small, or were in the input. O(nodes and their operands).
 void NameOutputs(ExportedModel& exported);
 
-// Moves initializers that only one graph of a node uses into it, if they are its outputs, which need no node to copy
-// them then, or weights of less than a byte, which onnxruntime looks for where they are dequantized. From version 4 of
-// the IR on. Those in other files stay. O(nodes + their inputs).
-void MoveInitializersInward(ExportedModel& exported);
-
 // Leaves each value one description, the last one, and inputs and outputs none. Those go that would make the model
 // larger by more than a small part and the bytes that the descriptions took when it was read, or all if it had none.
 void TidyValueInfos(Model& model, uint64_t given);

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exchange/onnx/encode.h"
 #include "exchange/onnx/import/function_importer.h"
+#include "exchange/onnx/tensors.h"
 #include "exchange/onnx/type_text.h"
 #include "iropt/support/lookup.h"
 
@@ -63,6 +66,25 @@ const DictAttr* ModelFacts(const Model& model, bool has_sparse_tensors) {
   return facts.Get()->With("opset_import", DictAttr::Get(opsets));
 }
 
+// The bytes of numbers in the graphs of nodes.
+int64_t InnerBytes(const GraphProto& graph, bool is_inner) {
+  uint64_t bytes = 0;
+  const auto add = [&](const TensorProto& tensor) {
+    const std::optional<DataType> dtype = DataTypeOf(tensor.type);
+    uint64_t bits = is_inner && dtype ? static_cast<uint64_t>(dtype->bits) : 0;
+    for (const int64_t dim : tensor.dims) bits *= static_cast<uint64_t>(dim);
+    bytes += bits / 8 + (bits % 8 != 0 ? 1 : 0);
+  };
+  for (const TensorProto& tensor : graph.initializers) add(tensor);
+  for (const NodeProto& node : graph.nodes) {
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const TensorProto& tensor : attribute.tensors) add(tensor);
+      for (const auto& inner : attribute.graphs) bytes += static_cast<uint64_t>(InnerBytes(*inner, true));
+    }
+  }
+  return static_cast<int64_t>(bytes & INT64_MAX);
+}
+
 const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::string_view>& inputs,
                            const std::vector<const Type*>& results) {
   Facts facts;
@@ -82,6 +104,7 @@ const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::strin
   for (size_t i = 0; i < graph.outputs.size(); ++i) add_type(graph.outputs[i], results[i]);
   facts.Add("types", types);
   if (const uint64_t infos = SizeOfInfos(graph); infos > 0) facts.Add("value_infos", static_cast<int64_t>(infos));
+  if (const int64_t bytes = InnerBytes(graph, false); bytes > 0) facts.Add("inner_bytes", bytes);
   return facts.Get();
 }
 
