@@ -280,11 +280,17 @@ std::string_view DimValues::DimScalar(const PrimExpr* dim) {
 std::string_view DimValues::ShapeTensor(std::span<const PrimExpr* const> values) {
   if (const std::string_view tensor = TensorWith(values); !tensor.empty()) return ShapeOf(tensor);
   if (values.size() > 1 && given_ == Given::Nothing) {
-    const bool is_computed = std::ranges::any_of(values, [&](const PrimExpr* value) {
+    bool is_computed = false;
+    size_t parts = 0;  // that numbers separate, which are two nodes at least
+    bool follows = false;
+    for (const PrimExpr* value : values) {
       const std::optional<Term> term = TermOf(value);
-      return term && !term->op.empty();
-    });
-    if (const std::string_view scaled = is_computed ? ScaledShape(values) : std::string_view(); !scaled.empty())
+      is_computed |= term && !term->op.empty();
+      parts += term && !follows ? 1 : 0;
+      follows = term.has_value();
+    }
+    if (const std::string_view scaled = is_computed || parts > 1 ? ScaledShape(values) : std::string_view();
+        !scaled.empty())
       return scaled;
   }
   Names parts;

@@ -149,6 +149,12 @@ void AddDomains(const GraphProto& graph, Model& model) {
   }
 }
 
+void SetReshapeForms(const FactsReader& graph, ReshapeForms& forms) {
+  forms.are_exact = graph.Int("nodes") > 0;
+  forms.zero_is_size = graph.Int("zero_is_size") != 0;
+  forms.next_to_inferred.InsertAll(graph.Texts("next_to_inferred"));
+}
+
 bool ExportMain(const ModuleEntry& main, ExportContext& context) {
   const auto* function = To<iropt::Function>(main.func);
   const FactsReader facts(function->attrs->Find(attr::kOnnxGraph));
@@ -177,8 +183,8 @@ bool ExportMain(const ModuleEntry& main, ExportContext& context) {
 
 }  // namespace
 
-std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOptions& options,
-                                           DiagnosticEngine& diagnostics) {
+static std::unique_ptr<ExportedModel> ExportOnce(const Module& module, const ExportOptions& options,
+                                                 DiagnosticEngine& diagnostics) {
   auto result = std::make_unique<ExportedModel>();
   ExportContext context(module, *result, options, diagnostics);
   const FactsReader facts(module.attrs()->Find(attr::kOnnxModel));
@@ -190,7 +196,10 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
     return nullptr;
   }
   const ModuleEntry* main = MainOf(context);
-  if (main == nullptr || !ExportMain(*main, context)) return nullptr;
+  if (main == nullptr) return nullptr;
+  const FactsReader graph(To<iropt::Function>(main->func)->attrs->Find(attr::kOnnxGraph));
+  if (options.exact_reshapes) SetReshapeForms(graph, context.reshape_forms());
+  if (!ExportMain(*main, context)) return nullptr;
   result->arrays.resize(result->model.graph.initializers.size(), nullptr);
   CancelTransposes(result->model.graph);
   MergeEqualNodes(result->model.graph);
@@ -201,7 +210,6 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   RemoveDeadNodes(*result);
   AddDomains(result->model.graph, result->model);
   NameOutputs(*result);
-  const FactsReader graph(To<iropt::Function>(main->func)->attrs->Find(attr::kOnnxGraph));
   result->inner_bytes = static_cast<uint64_t>(std::max<int64_t>(graph.Int("inner_bytes"), 0));
   if (const std::optional<std::string> mistake =
           FindMistake(result->model, graph.Texts("outputs"), context.known_operators())) {
@@ -213,6 +221,27 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   TidyValueInfos(result->model, options.infer_shapes ? UINT64_MAX : infos);
   if (result->model.ir_version < 4) ListInitializersAsInputs(result->model);
   return result;
+}
+
+// The nodes of the model that a module was read from, if it has computed shapes.
+static int64_t NodesBefore(const Module& module) {
+  for (const ModuleEntry& entry : module.functions()) {
+    const auto* function = As<iropt::Function>(entry.func);
+    const int64_t nodes = function ? FactsReader(function->attrs->Find(attr::kOnnxGraph)).Int("nodes") : 0;
+    if (nodes > 0) return nodes;
+  }
+  return 0;
+}
+
+std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOptions& options,
+                                           DiagnosticEngine& diagnostics) {
+  std::unique_ptr<ExportedModel> result = ExportOnce(module, options, diagnostics);
+  const bool has_more_nodes = result && result->has_exact_reshapes &&
+                              static_cast<int64_t>(CountNodes(result->model.graph)) > NodesBefore(module);
+  if (!has_more_nodes) return result;
+  ExportOptions shorter = options;
+  shorter.exact_reshapes = false;
+  return ExportOnce(module, shorter, diagnostics);
 }
 
 std::optional<size_t> CountNodes(const iropt::Function& function, int64_t opset, NetworkMode mode,

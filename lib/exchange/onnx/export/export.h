@@ -18,6 +18,7 @@ struct ExportOptions {
   std::optional<int64_t> opset;            // of ONNX's own operators; by default that of the input
   NetworkMode mode = NetworkMode::Auto;    // of batch norms
   bool infer_shapes = false;               // describe all values
+  bool exact_reshapes = true;              // also of sizes of 0, as far as the model that was read was exact
   const SourceManager* sources = nullptr;  // has the names of nodes that were imported; null: there are none
 };
 
@@ -31,6 +32,8 @@ struct ExportedModel {
   size_t merged_bytes = 0;
   // Of tensors in graphs that nodes of the input have.
   uint64_t inner_bytes = 0;
+  // Whether there is a reshape that fewer nodes would do if no size was 0.
+  bool has_exact_reshapes = false;
 };
 
 // The model of a module: its function `main`, or the only one that is not private. What cannot be expressed is reported

@@ -14,6 +14,14 @@
 
 namespace iropt::onnx {
 
+// How reshapes are written that numbers would not tell where a size is 0.
+struct ReshapeForms {
+  bool are_exact = false;
+  bool zero_is_size = false;  // in shapes that are computed for them
+  // Variables in shapes that have a -1: the model that was read is refused where one of them is 0.
+  LookupSet<std::string_view> next_to_inferred;
+};
+
 class ExportContext {
  public:
   ExportContext(const Module& module, ExportedModel& result, const ExportOptions& options,
@@ -28,6 +36,9 @@ class ExportContext {
   // The version of ONNX's own operators.
   int64_t opset() const { return opset_; }
   void set_opset(int64_t opset) { opset_ = opset; }
+
+  ReshapeForms& reshape_forms() { return reshape_forms_; }
+  void NoteExactReshape() { result_.has_exact_reshapes = true; }
 
   // ---- Names, which are unique in the model: graphs that are attributes see those around them
   // Takes a name; false if it is taken.
@@ -86,6 +97,7 @@ class ExportContext {
   const NetworkMode mode_;
   DiagnosticEngine& diagnostics_;
   int64_t opset_ = 0;
+  ReshapeForms reshape_forms_;
   std::unordered_set<std::string_view> names_;
   LookupSet<std::string_view> node_names_;
   LookupSet<std::string_view> known_operators_;

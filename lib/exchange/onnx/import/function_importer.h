@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,6 +28,14 @@ namespace iropt::onnx {
 
 struct OpRow;
 
+// What the model's reshapes tell of sizes of 0.
+struct ReshapeFacts {
+  bool is_computed = false;  // some shape
+  bool zero_is_size = false;
+  // Symbolic variables in shapes that have a -1: where one of them is 0, runtimes refuse the model.
+  std::set<std::string, std::less<>> next_to_inferred;
+};
+
 // State that the functions of one module share.
 struct ImportContext {
   const Model& model;
@@ -38,6 +47,7 @@ struct ImportContext {
   LocalFunctions functions = LocalFunctions(model);
   NodeCounter count_nodes = nullptr;  // for a module that is written as ONNX again; null: it is not
   KeptShapes kept_shapes = KeptShapes::None;
+  ReshapeFacts reshapes = {};
 };
 
 // The operator sets that nodes are of, and the values of attributes that they refer to: those of the model, or those of

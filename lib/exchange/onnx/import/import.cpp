@@ -86,7 +86,7 @@ int64_t InnerBytes(const GraphProto& graph, bool is_inner) {
 }
 
 const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::string_view>& inputs,
-                           const std::vector<const Type*>& results) {
+                           const std::vector<const Type*>& results, const ReshapeFacts& reshapes) {
   Facts facts;
   facts.Add("name", graph.name);
   facts.Add("doc_string", graph.doc);
@@ -105,6 +105,12 @@ const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::strin
   facts.Add("types", types);
   if (const uint64_t infos = SizeOfInfos(graph); infos > 0) facts.Add("value_infos", static_cast<int64_t>(infos));
   if (const int64_t bytes = InnerBytes(graph, false); bytes > 0) facts.Add("inner_bytes", bytes);
+  if (reshapes.is_computed) {
+    facts.Add("nodes", static_cast<int64_t>(CountNodes(graph)));
+    facts.Add("next_to_inferred",
+              std::vector<std::string_view>(reshapes.next_to_inferred.begin(), reshapes.next_to_inferred.end()));
+    if (reshapes.zero_is_size) facts.Add("zero_is_size", 1);
+  }
   return facts.Get();
 }
 
@@ -125,10 +131,11 @@ const iropt::Function* ImportMain(const Model& model, FunctionImporter& importer
   const NodeContext nodes_of{.opsets = &model.opsets};
   const SeqExpr* body = importer.ImportBody(graph, nodes_of, scope);
   if (body == nullptr) return nullptr;
-  const DictAttr* attrs = DictAttr::Empty()
-                              ->With(iropt::attr::kGlobalSymbol, StrAttr::Get("main"))
-                              ->With(iropt::attr::kNumInput, IntAttr::Get(static_cast<int64_t>(params.size())))
-                              ->With(attr::kOnnxGraph, GraphFacts(graph, inputs, ResultTypesOf(*body)));
+  const DictAttr* attrs =
+      DictAttr::Empty()
+          ->With(iropt::attr::kGlobalSymbol, StrAttr::Get("main"))
+          ->With(iropt::attr::kNumInput, IntAttr::Get(static_cast<int64_t>(params.size())))
+          ->With(attr::kOnnxGraph, GraphFacts(graph, inputs, ResultTypesOf(*body), importer.context().reshapes));
   const iropt::Function* function = importer.builder().MakeFunction(params, body, attrs);
   return importer.builder().failed() ? nullptr : function;
 }

@@ -7,6 +7,7 @@
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
 #include "exchange/onnx/types/dims.h"
+#include "iropt/analysis/relax/free_vars.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
@@ -119,9 +120,14 @@ Value ReshapeTo(OpImport& op, std::vector<const PrimExpr*> dims, bool zero_copie
       missing = i;
     }
   }
+  ReshapeFacts& facts = op.importer().context().reshapes;
+  facts.zero_is_size |= !zero_copies;
   if (missing && type->known) {
     std::vector<const PrimExpr*> others = dims;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(*missing));
+    for (const PrimExpr* dim : others) {
+      for (const tir::Var* var : SymVarsOf(dim)) facts.next_to_inferred.emplace(var->name);
+    }
     dims[*missing] = MissingDim(type->dims.span(), others);
     if (dims[*missing] == nullptr) return op.Error("its output does not fit into 64 bits");
   }
@@ -136,7 +142,11 @@ Value ImportReshape(OpImport& op) {
     for (const int64_t dim : op.Ints("shape")) dims.push_back(IRContext::Current().Int(dim));
     return ReshapeTo(op, dims, zero_copies);
   }
-  if (const Elements* elements = op.ElementsOf(1)) return ReshapeTo(op, elements->values, zero_copies);
+  if (const Elements* elements = op.ElementsOf(1)) {
+    op.importer().context().reshapes.is_computed |=
+        std::ranges::any_of(elements->values, [](const PrimExpr* value) { return !Is<tir::IntImm>(value); });
+    return ReshapeTo(op, elements->values, zero_copies);
+  }
   return {};
 }
 

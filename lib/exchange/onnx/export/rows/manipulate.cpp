@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "exchange/onnx/export/op_rows.h"
+#include "iropt/analysis/relax/free_vars.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
@@ -187,15 +188,40 @@ std::string_view ReshapeOfNothing(OpExport& op, const ShapeExpr* shape) {
   return axis ? op.Add("Flatten", {op.In(0)}, {IntAttribute("axis", *axis)}) : std::string_view();
 }
 
+// Returns whether a run may have no elements where a dimension that stays is 0: runtimes refuse a -1 then.
+bool IsRefusedForZero(OpExport& op, const ShapeExpr* shape, std::span<const int64_t> numbers) {
+  const ReshapeForms& forms = op.exporter().context().reshape_forms();
+  if (!forms.are_exact) return false;
+  for (uint32_t i = 0; i < shape->values.size(); ++i) {
+    if (numbers[i] != 0) continue;
+    const std::vector<const tir::Var*> vars = SymVarsOf(shape->values[i]);
+    if (std::ranges::any_of(vars, [&](const tir::Var* var) { return !forms.next_to_inferred.contains(var->name); }))
+      return true;
+  }
+  return false;
+}
+
+std::string_view ReshapeByNumbers(OpExport& op, const ShapeExpr* shape, std::vector<int64_t> numbers) {
+  const bool is_unclear = std::ranges::count(numbers, 0) != 0 && std::ranges::count(numbers, -1) != 0;
+  if (is_unclear) {
+    if (const std::string_view exact = ReshapeOfNothing(op, shape); !exact.empty()) return exact;
+    if (IsRefusedForZero(op, shape, numbers)) {
+      ExportContext& context = op.exporter().context();
+      context.NoteExactReshape();
+      std::vector<AttributeProto> attributes;
+      if (op.version() >= 14 && context.reshape_forms().zero_is_size) attributes = {IntAttribute("allowzero", 1)};
+      const std::string_view target = op.exporter().dims().ShapeTensor(shape->values.span());
+      return op.Add("Reshape", {op.In(0), target}, std::move(attributes));
+    }
+  }
+  return op.Reshape(op.In(0), std::move(numbers));
+}
+
 Names ExportReshape(OpExport& op) {
   const auto* shape = As<ShapeExpr>(op.Resolved(1));
   if (const std::string_view scalar = ScalarDim(op, shape); !scalar.empty()) return {scalar};
   if (shape != nullptr) {
-    if (auto numbers = ReshapeNumbers(op, shape)) {
-      const bool is_unclear = std::ranges::count(*numbers, 0) != 0 && std::ranges::count(*numbers, -1) != 0;
-      const std::string_view exact = is_unclear ? ReshapeOfNothing(op, shape) : std::string_view();
-      return {exact.empty() ? op.Reshape(op.In(0), std::move(*numbers)) : exact};
-    }
+    if (auto numbers = ReshapeNumbers(op, shape)) return {ReshapeByNumbers(op, shape, std::move(*numbers))};
   }
   const std::string_view target = op.ShapeOperand(op.Arg(1));
   if (target.empty()) return {};
