@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <protozero/exception.hpp>
 
 #include "exchange/onnx/wire_reader.h"
@@ -24,6 +25,12 @@ size_t CountNodes(const GraphProto& graph) {
     }
   }
   return count;
+}
+
+bool HasInnerGraphs(const GraphProto& graph) {
+  return std::ranges::any_of(graph.nodes, [](const NodeProto& node) {
+    return std::ranges::any_of(node.attributes, [](const AttributeProto& a) { return !a.graphs.empty(); });
+  });
 }
 
 int64_t Model::OpsetOf(std::string_view op_domain) const { return OpsetIn(opsets, op_domain); }

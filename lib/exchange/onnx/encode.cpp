@@ -313,4 +313,23 @@ uint64_t SizeOfInfos(const GraphProto& graph) {
   return size;
 }
 
+uint64_t SizeOfShape(const ValueInfo& value) {
+  ValueInfo info{.type = value.type};
+  const uint64_t size = SizeOfInfos(std::span(&info, 1));
+  info.type.has_shape = false;
+  return size - SizeOfInfos(std::span(&info, 1));
+}
+
+uint64_t SizeOfShapes(const GraphProto& graph) {
+  uint64_t size = 0;
+  for (const ValueInfo& input : graph.inputs) size += SizeOfShape(input);
+  for (const ValueInfo& output : graph.outputs) size += SizeOfShape(output);
+  for (const NodeProto& node : graph.nodes) {
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) size += SizeOfShapes(*inner);
+    }
+  }
+  return size;
+}
+
 }  // namespace iropt::onnx

@@ -21,5 +21,9 @@ uint64_t EncodedSize(const Model& model);
 uint64_t SizeOfInfos(std::span<const ValueInfo> infos);
 // Of all values of a graph, and of the graphs in its nodes.
 uint64_t SizeOfInfos(const GraphProto& graph);
+// The bytes that the shape of a value takes.
+uint64_t SizeOfShape(const ValueInfo& value);
+// Of all inputs and outputs of a graph, and of the graphs in its nodes.
+uint64_t SizeOfShapes(const GraphProto& graph);
 
 }  // namespace iropt::onnx

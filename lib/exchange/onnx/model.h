@@ -213,6 +213,9 @@ struct Model {
 // All nodes but constants, also those of graphs that are attributes.
 size_t CountNodes(const GraphProto& graph);
 
+// Returns whether a node has a graph.
+bool HasInnerGraphs(const GraphProto& graph);
+
 // Returns whether a domain is that of ONNX's own operators.
 inline bool IsOnnxDomain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 int64_t OpsetIn(const std::vector<OperatorSet>& opsets, std::string_view domain);

@@ -218,6 +218,8 @@ static std::unique_ptr<ExportedModel> ExportOnce(const Module& module, const Exp
   }
   MoveOutputsInward(*result);
   const auto infos = static_cast<uint64_t>(std::max<int64_t>(graph.Int("value_infos"), 0));
+  const int64_t shapes = options.infer_shapes || graph.Find("shapes") == nullptr ? -1 : graph.Int("shapes");
+  if (shapes >= 0) TidyShapes(result->model, static_cast<uint64_t>(shapes));
   TidyValueInfos(result->model, options.infer_shapes ? UINT64_MAX : infos);
   if (result->model.ir_version < 4) ListInitializersAsInputs(result->model);
   return result;

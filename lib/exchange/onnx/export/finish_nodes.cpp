@@ -314,6 +314,39 @@ void ShortenValueInfos(GraphProto& graph, uint64_t& rest) {
 
 }  // namespace
 
+namespace {
+
+// Leaves the first shapes of inputs and outputs, which take this many bytes at most.
+void ShortenShapes(GraphProto& graph, uint64_t& rest) {
+  for (std::vector<ValueInfo>* infos : {&graph.inputs, &graph.outputs}) {
+    for (ValueInfo& info : *infos) {
+      const uint64_t size = SizeOfShape(info);
+      if (size > rest) {
+        info.type.has_shape = false;
+        info.type.dims.clear();
+      } else {
+        rest -= size;
+      }
+    }
+  }
+  for (const NodeProto& node : graph.nodes) {
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) ShortenShapes(*inner, rest);
+    }
+  }
+}
+
+}  // namespace
+
+void TidyShapes(Model& model, uint64_t given) {
+  constexpr uint64_t kMost = 192;
+  constexpr uint64_t kShare = 400;
+  const uint64_t room = kMost + EncodedSize(model) / kShare;
+  if (given >= UINT64_MAX - room || SizeOfShapes(model.graph) <= given + room) return;
+  uint64_t rest = given + room;
+  ShortenShapes(model.graph, rest);
+}
+
 void TidyValueInfos(Model& model, uint64_t given) {
   TidyValueInfos(model.graph);
   const uint64_t infos = SizeOfInfos(model.graph);

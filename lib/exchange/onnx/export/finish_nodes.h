@@ -40,6 +40,10 @@ void NameOutputs(ExportedModel& exported);
 // larger by more than a small part and the bytes that the descriptions took when it was read, or all if it had none.
 void TidyValueInfos(Model& model, uint64_t given);
 
+// Takes the shapes of inputs and outputs, first those of inner graphs, that would make the model larger by more than a
+// small part and the bytes that such shapes took when it was read.
+void TidyShapes(Model& model, uint64_t given);
+
 // Lists integers of tensors that were made or read as lists where that takes less room: most are small numbers.
 // O(their elements).
 void ListSmallIntegers(ExportedModel& exported);

@@ -15,12 +15,6 @@ namespace iropt::onnx {
 
 namespace {
 
-bool HasInnerGraphs(const GraphProto& graph) {
-  return std::ranges::any_of(graph.nodes, [](const NodeProto& node) {
-    return std::ranges::any_of(node.attributes, [](const AttributeProto& a) { return !a.graphs.empty(); });
-  });
-}
-
 // Calls `visit` with each node, its graph, and whether that is the graph of a node.
 template <class Visitor>
 void ForEachNode(GraphProto& graph, bool is_inner, const Visitor& visit) {

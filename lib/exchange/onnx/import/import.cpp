@@ -104,6 +104,7 @@ const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::strin
   for (size_t i = 0; i < graph.outputs.size(); ++i) add_type(graph.outputs[i], results[i]);
   facts.Add("types", types);
   if (const uint64_t infos = SizeOfInfos(graph); infos > 0) facts.Add("value_infos", static_cast<int64_t>(infos));
+  if (HasInnerGraphs(graph)) facts.Add("shapes", static_cast<int64_t>(SizeOfShapes(graph)));
   if (const int64_t bytes = InnerBytes(graph, false); bytes > 0) facts.Add("inner_bytes", bytes);
   if (reshapes.is_computed) {
     facts.Add("nodes", static_cast<int64_t>(CountNodes(graph)));
