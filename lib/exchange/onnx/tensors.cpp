@@ -185,6 +185,12 @@ Result<Array> TensorReader::View(const TensorProto& tensor, DataType dtype, std:
   return array;
 }
 
+std::vector<std::string_view> TensorReader::DataFiles() const {
+  std::vector<std::string_view> files;
+  for (const auto& [location, file] : files_) files.push_back(location);
+  return files;
+}
+
 Result<Array> TensorReader::ReadExternal(const TensorProto& tensor, DataType dtype) {
   const std::string_view location = Find(tensor.external, "location");
   if (location.empty()) return Bad(tensor, "is in another file, but its location is missing");

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "exchange/onnx/model.h"
 #include "iropt/ir/ndarray.h"
@@ -36,6 +38,8 @@ class TensorReader {
   Result<Array> Read(const SparseTensorProto& tensor);
   // Returns whether a sparse tensor was read.
   bool has_read_sparse() const { return has_read_sparse_; }
+  // The files that tensors were read from, relative to the folder.
+  std::vector<std::string_view> DataFiles() const;
 
  private:
   Result<Array> ReadExternal(const TensorProto& tensor, DataType dtype);

@@ -189,6 +189,7 @@ static std::unique_ptr<ExportedModel> ExportOnce(const Module& module, const Exp
   ExportContext context(module, *result, options, diagnostics);
   const FactsReader facts(module.attrs()->Find(attr::kOnnxModel));
   SetModelFacts(facts, result->model);
+  for (const std::string_view file : facts.Texts("data_files")) result->data_files.push_back(file);
   SetOpsets(facts, options, context);
   if (context.opset() < 1 || context.opset() > kNewestOpset) {
     context.Report(

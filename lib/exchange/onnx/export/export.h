@@ -32,6 +32,8 @@ struct ExportedModel {
   size_t merged_bytes = 0;
   // Of tensors in graphs that nodes of the input have.
   uint64_t inner_bytes = 0;
+  // The files that the input had tensors in, relative to its folder.
+  std::vector<std::string_view> data_files;
   // Whether there is a reshape that fewer nodes would do if no size was 0.
   bool has_exact_reshapes = false;
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 
@@ -12,6 +14,7 @@ namespace iropt::onnx {
 namespace {
 
 constexpr size_t kLeastMoved = 1024;  // bytes; as the onnx package does
+constexpr size_t kLeastMade = 256;    // bytes of constants that the input did not have in this form
 constexpr uint64_t kAlignment = 64;
 constexpr uint64_t kLargestMessage = (uint64_t{1} << 31) - 1;
 
@@ -65,13 +68,52 @@ void ReferToOld(ExportedModel& exported, const std::string& output) {
   }
 }
 
-Result<AtomicFile> WriteTensors(ExportedModel& exported, const fs::path& folder, const std::string& name) {
+// Returns whether a tensor is in a file of the input, next to nodes.
+bool IsInModel(const NDArray* array) {
+  const FileTensor* source = array ? array->source() : nullptr;
+  return source != nullptr && source->path.empty() && !source->name.empty();
+}
+
+// Which tensors move: all of some size, or those that were made for a model that has its tensors in other files.
+enum class Moved : uint8_t { All, Made };
+
+bool Moves(const ExportedModel& exported, size_t i, Moved moved) {
+  const TensorProto& tensor = exported.model.graph.initializers[i];
+  if (!tensor.raw) return false;
+  if (moved == Moved::All) return tensor.raw->size() >= kLeastMoved;
+  return tensor.raw->size() >= kLeastMade && !IsInModel(exported.arrays[i]);
+}
+
+// Returns whether the input has its tensors in files next to the output, and others were made that take much room.
+bool HasMadeTensors(const ExportedModel& exported, const std::string& output) {
+  if (IsStandardStream(output)) return false;
+  const fs::path folder = fs::path(output).parent_path();
+  std::error_code error;
+  const bool has_files = std::ranges::any_of(
+      exported.data_files, [&](std::string_view file) { return fs::is_regular_file(folder / fs::path(file), error); });
+  size_t bytes = 0;
+  for (size_t i = 0; has_files && i < exported.arrays.size(); ++i) {
+    if (Moves(exported, i, Moved::Made)) bytes += exported.model.graph.initializers[i].raw->size();
+  }
+  return bytes >= kLeastMoved;
+}
+
+// A name that is not that of a file of the input.
+std::string NameFor(const ExportedModel& exported, const fs::path& output) {
+  const std::string base = output.filename().string();
+  std::string name = base + ".data";
+  for (int i = 2; std::ranges::find(exported.data_files, name) != exported.data_files.end(); ++i)
+    name = fmt::format("{}.{}.data", base, i);
+  return name;
+}
+
+Result<AtomicFile> WriteTensors(ExportedModel& exported, const fs::path& folder, const std::string& name, Moved moved) {
   IROPT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create((folder / name).string()));
   OutputStream& out = file.stream();
   const std::string_view location = exported.model.Keep(name);
   for (size_t i = 0; i < exported.arrays.size(); ++i) {
     TensorProto& tensor = exported.model.graph.initializers[i];
-    if (!tensor.raw || tensor.raw->size() < kLeastMoved) continue;
+    if (!Moves(exported, i, moved)) continue;
     out.AppendRepeated('\0', (kAlignment - out.position() % kAlignment) % kAlignment);
     const std::string_view bytes = *tensor.raw;
     Refer(tensor, location, out.position(), bytes.size(), exported.model);
@@ -88,16 +130,18 @@ Result<std::optional<AtomicFile>> MoveOutTensors(ExportedModel& exported, const 
   std::optional<AtomicFile> result;
   const std::optional<std::string> external_data = request.Option("external-data");
   if (!external_data) ReferToOld(exported, request.path);
-  if (!external_data && EncodedSize(exported.model) <= kLargestMessage) return result;
+  const bool is_large = EncodedSize(exported.model) > kLargestMessage;
+  if (!external_data && !is_large && !HasMadeTensors(exported, request.path)) return result;
   if (IsStandardStream(request.path))
     return Error{ErrorCode::Usage, "a model with its tensors in another file needs a folder: name the output with -o"};
   const fs::path output(request.path);
-  const fs::path name = external_data ? fs::path(*external_data) : fs::path(output.filename().string() + ".data");
+  const fs::path name = external_data ? fs::path(*external_data) : fs::path(NameFor(exported, output));
   const bool in_folder =
       !name.has_parent_path() || fs::absolute(name).parent_path() == fs::absolute(output).parent_path();
   if (!in_folder)
     return Error{ErrorCode::Usage, fmt::format("the file '{}' is not in the folder of the output", name.string())};
-  IROPT_ASSIGN_OR_RETURN(AtomicFile file, WriteTensors(exported, output.parent_path(), name.filename().string()));
+  IROPT_ASSIGN_OR_RETURN(AtomicFile file, WriteTensors(exported, output.parent_path(), name.filename().string(),
+                                                       external_data || is_large ? Moved::All : Moved::Made));
   result.emplace(std::move(file));
   if (EncodedSize(exported.model) > kLargestMessage)
     return Error{ErrorCode::Usage, "the model is larger than 2 GB without its tensors"};

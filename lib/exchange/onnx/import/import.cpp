@@ -50,13 +50,14 @@ class Facts {
   std::vector<DictAttr::Entry> entries_;
 };
 
-const DictAttr* ModelFacts(const Model& model, bool has_sparse_tensors) {
+const DictAttr* ModelFacts(const Model& model, const TensorReader& tensors) {
   Facts facts;
   facts.Add("ir_version", model.ir_version);
   facts.Add("producer_name", model.producer_name);
   facts.Add("producer_version", model.producer_version);
   facts.Add("domain", model.domain);
-  if (has_sparse_tensors) facts.Add(kHasSparseTensors, 1);
+  if (tensors.has_read_sparse()) facts.Add(kHasSparseTensors, 1);
+  if (const std::vector<std::string_view> files = tensors.DataFiles(); !files.empty()) facts.Add("data_files", files);
   if (model.model_version != 0) facts.Add("model_version", model.model_version);
   facts.Add("doc_string", model.doc);
   facts.Add("metadata", model.metadata);
@@ -158,7 +159,7 @@ Result<Module> ImportModel(const Model& model, TensorReader& tensors, Diagnostic
   Module module;
   module.Set(GlobalVar::Get("main"), main, importer.workspace().Finish());
   for (const ModuleEntry& entry : context.module.functions()) module.Set(entry.var, entry.func, entry.storage);
-  module.set_attrs(DictAttr::Empty()->With(attr::kOnnxModel, ModelFacts(model, tensors.has_read_sparse())));
+  module.set_attrs(DictAttr::Empty()->With(attr::kOnnxModel, ModelFacts(model, tensors)));
   return module;
 }
 
