@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,7 @@ class KnownValues {
     const tir::Var* var;
     const PrimExpr* value;
     const MatchCast* source;
+    bool is_kept;  // by a match_cast that stays
     uint32_t hash;
   };
 
@@ -40,7 +42,7 @@ class KnownValues {
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     ~Scope() {
-      if (known_.values_.size() > size_) known_.types_.clear();
+      if (known_.values_.size() > size_) known_.ForgetTypes();
     }
 
    private:
@@ -54,32 +56,43 @@ class KnownValues {
     return index == values_.kNone ? nullptr : &values_[index];
   }
   // The variable has no value yet.
-  void Add(const tir::Var* var, const PrimExpr* value, const MatchCast* source) {
-    values_.Add({var, value, source, HashOf(var)});
-    types_.clear();
+  void Add(const tir::Var* var, const PrimExpr* value, const MatchCast* source, bool is_kept) {
+    values_.Add({var, value, source, is_kept, HashOf(var)});
+    ForgetTypes();
   }
   bool empty() const { return values_.empty(); }
-
-  const PrimExpr* ValueOf(const tir::Var* var) const {
+  bool IsKept(const tir::Var* var) const {
     const Value* known = Find(var);
-    return known ? known->value : var;
+    return known && known->is_kept;
+  }
+  // The variable has a known value, which replaces it everywhere.
+  bool IsReplaced(const tir::Var* var) const {
+    const Value* known = Find(var);
+    return known && !known->is_kept;
   }
 
-  const PrimExpr* Apply(const PrimExpr* e) const {
+  // If `keeps`, the variables of match_casts that stay are not replaced.
+  const PrimExpr* ValueOf(const tir::Var* var, bool keeps) const {
+    const Value* known = Find(var);
+    return known && !(keeps && known->is_kept) ? known->value : var;
+  }
+
+  const PrimExpr* Apply(const PrimExpr* e, bool keeps) const {
     SymVarMap map;
     for (const tir::Var* var : SymVarsOf(e)) {
-      if (const Value* known = Find(var)) map.Set(var, known->value);
+      if (const PrimExpr* value = ValueOf(var, keeps); value != var) map.Set(var, value);
     }
     const PrimExpr* result = SubstituteSymVars(e, map);
     return result == e ? e : arith::Simplify(result);
   }
 
-  const Type* Apply(const Type* type, Arena& arena) {
+  const Type* Apply(const Type* type, bool keeps, Arena& arena) {
     if (empty() || !type->has_sym_var()) return type;
-    const Type*& result = types_[type];
+    const Type*& result = types_[keeps][type];
     if (!result) {
       result = EraseToWellDefined(
-          type, [this](const tir::Var* var) { return ValueOf(var); }, [](const Expr* shape) { return shape; }, arena);
+          type, [&](const tir::Var* var) { return ValueOf(var, keeps); }, [](const Expr* shape) { return shape; },
+          arena);
       // Types with a shape variable are not interned.
       if (TypeEqual(result, type)) result = type;
     }
@@ -87,12 +100,15 @@ class KnownValues {
   }
 
  private:
+  void ForgetTypes() {
+    for (auto& types : types_) types.clear();
+  }
   static uint32_t HashOf(const tir::Var* var) {
     return static_cast<uint32_t>(HashMix(reinterpret_cast<uintptr_t>(var)));
   }
 
   ScopedHashTable<Value> values_;
-  LookupMap<const Type*, const Type*> types_;  // results of Apply with the current values
+  std::array<LookupMap<const Type*, const Type*>, 2> types_;  // results of Apply with the current values, by `keeps`
 };
 
 // The symbolic variables that code uses as values, not in shapes, and those with which calls state their types.
@@ -122,11 +138,9 @@ class SymbolicSubstituter : public ExprMutator {
       : ExprMutator(workspace, &inferrer), diagnostics_(diagnostics) {}
 
  protected:
-  const Type* VisitType(const Type* type) override {
-    return keeps_shapes_ ? type : known_.Apply(type, workspace().arena());
-  }
+  const Type* VisitType(const Type* type) override { return known_.Apply(type, keeps_shapes_, workspace().arena()); }
   const PrimExpr* VisitPrimExpr(const PrimExpr* e) override {
-    return known_.empty() || keeps_shapes_ ? e : known_.Apply(e);
+    return known_.empty() ? e : known_.Apply(e, keeps_shapes_);
   }
   // Since TVM 0.26 values other than shapes stay, and with them the match_casts that define their variables.
   const Expr* VisitPrimValue(const PrimValue* value) override {
@@ -196,15 +210,12 @@ class SymbolicSubstituter : public ExprMutator {
         same->second = value;
       }
     });
-    for (const auto& [var, value] : learnt) RecordFact(cast, var, known_.Apply(value));
     // Values before the cast have the variables that were defined before it in their types.
     const bool is_kept = std::ranges::any_of(learnt, [&](const auto& pair) {
       const tir::Var* var = pair.first;
       return value_uses_.contains(var) || (is_defined_.contains(var) && stated_.contains(var));
     });
-    for (const auto& [var, value] : learnt) {
-      if (is_kept) kept_vars_.insert(var);
-    }
+    for (const auto& [var, value] : learnt) RecordFact(cast, var, known_.Apply(value, /*keeps=*/false), is_kept);
     return is_kept;
   }
 
@@ -212,15 +223,15 @@ class SymbolicSubstituter : public ExprMutator {
   // still have them, and a type without them would not fit.
   bool StatesKeptVars(const VarBinding& binding) const {
     const auto* call = As<Call>(binding.value);
-    if (kept_vars_.empty() || !call || !call->type_args) return false;
+    if (known_.empty() || !call || !call->type_args) return false;
     bool states = false;
     ForEachScalar(call->type_args, /*in_functions=*/false, [&](const PrimExpr* dim) {
-      states |= std::ranges::any_of(SymVarsOf(dim), [&](const tir::Var* var) { return kept_vars_.contains(var); });
+      states |= std::ranges::any_of(SymVarsOf(dim), [&](const tir::Var* var) { return known_.IsKept(var); });
     });
     return states;
   }
 
-  void RecordFact(const MatchCast& cast, const tir::Var* var, const PrimExpr* value) {
+  void RecordFact(const MatchCast& cast, const tir::Var* var, const PrimExpr* value, bool is_kept) {
     if (const KnownValues::Value* known = known_.Find(var)) {
       if (!arith::ProveNotEqual(known->value, value)) return;
       diagnostics_
@@ -233,7 +244,7 @@ class SymbolicSubstituter : public ExprMutator {
     // n = n + 1 cannot hold, but this is an error only at run time.
     const std::vector<const tir::Var*> operands = SymVarsOf(value);
     if (value != var && std::ranges::find(operands, var) != operands.end()) return;
-    known_.Add(var, value, &cast);
+    known_.Add(var, value, &cast, is_kept);
   }
 
   // ---- Definitions
@@ -241,7 +252,7 @@ class SymbolicSubstituter : public ExprMutator {
   void Define(const Type* type) {
     ForEachScalar(type, /*in_functions=*/false, [&](const PrimExpr* dim) {
       for (const tir::Var* var : SymVarsOf(dim)) {
-        if (is_defined_.insert(var)) defined_.push_back(var);
+        if (!known_.IsReplaced(var) && is_defined_.insert(var)) defined_.push_back(var);
       }
     });
   }
@@ -273,7 +284,6 @@ class SymbolicSubstituter : public ExprMutator {
   const bool keeps_values_ = workspace().version() >= TextVersion::kV0_26;
   LookupSet<const tir::Var*> value_uses_;
   LookupSet<const tir::Var*> stated_;
-  LookupSet<const tir::Var*> kept_vars_;  // of match_casts that stay
   bool keeps_shapes_ = false;
   KnownValues known_;
   std::vector<const tir::Var*> defined_;  // at this point, by parameters and earlier match_casts
