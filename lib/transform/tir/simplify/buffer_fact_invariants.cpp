@@ -332,9 +332,14 @@ BufferFacts::State BufferFacts::InvariantsOf(const tir::For& loop, const LoopWri
       if (!condition || store.store->buffer != fact->buffer) continue;
       const PrimExpr* lost = ClobberedElements(*this, old, writes, *fact).By(store);
       const bool is_known = lost && !tir::UsesAnyOf(defined, lost);
+      if (is_known && arith::IsInt(lost, 0)) continue;
       condition = is_known ? And(condition, make_.Not(lost)) : nullptr;
     }
     if (!condition) continue;
+    if (condition == fact->condition) {
+      invariants.push_back(fact);
+      continue;
+    }
     const State others = std::exchange(facts_, {});
     Add({fact->buffer, fact->index, condition, fact->value});
     invariants.insert(invariants.end(), facts_.begin(), facts_.end());

@@ -79,8 +79,25 @@ void BufferFacts::Add(Fact fact) {
   fact.value = analyzer_.Simplify(fact.value);
   if (arith::IsInt(fact.condition, 0) || !arith::IsPure(fact.condition) || !arith::IsPure(fact.value)) return;
   if (NodesIn(fact.condition) + NodesIn(fact.value) > kMaxFactNodes) return;
+  Keep(std::make_shared<const Fact>(std::move(fact)));
+}
+
+void BufferFacts::Keep(const std::shared_ptr<const Fact>& fact) {
+  if (std::ranges::find(facts_, fact) != facts_.end()) return;
   if (facts_.size() == kMaxFacts) facts_.erase(facts_.begin());
-  facts_.push_back(std::make_shared<const Fact>(std::move(fact)));
+  facts_.push_back(fact);
+}
+
+// Adds what is left of a fact where the condition holds. One that held only there stays as it is: its condition would
+// grow with each statement that writes elsewhere.
+void BufferFacts::AddWhere(const PrimExpr* holds, const std::shared_ptr<const Fact>& fact) {
+  bool is_same = false;
+  {
+    const arith::Analyzer::Constraint scope(analyzer_, fact->condition);
+    is_same = arith::IsInt(analyzer_.Simplify(holds), 1);
+  }
+  if (is_same) return Keep(fact);
+  Add({fact->buffer, fact->index, And(fact->condition, holds), fact->value});
 }
 
 std::vector<const tir::Var*> BufferFacts::NewIndex(List<const PrimExpr*> indices) {
@@ -128,7 +145,7 @@ void BufferFacts::Store(const tir::BufferStore& store) {
       const Fact same_index{store.buffer, index, at_index, value};
       std::vector<const PrimExpr*> own(fact->index.begin(), fact->index.end());
       const PrimExpr* written = Substitute(at_index, same_index, workspace_.Copy(own));
-      Add({fact->buffer, fact->index, And(fact->condition, make_.Not(written)), fact->value});
+      AddWhere(make_.Not(written), fact);
     }
   }
   if (!at_index || store.predicate) return;
@@ -281,7 +298,7 @@ void BufferFacts::KeepUnwritten(const tir::For& loop, const LoopWrites& writes, 
     }
     const std::vector<LoopStore>* stores = writes.PlacesOf(*fact->buffer);
     if (!stores || loop.step) continue;
-    const PrimExpr* condition = fact->condition;
+    const PrimExpr* holds = make_.Bool(true);
     for (const LoopStore& store : *stores) {
       const PrimExpr* iteration = IterationOf(store, *fact);
       const PrimExpr* unwritten =
@@ -289,14 +306,14 @@ void BufferFacts::KeepUnwritten(const tir::For& loop, const LoopWrites& writes, 
       if (is_within) {
         unwritten = Or(make_.Binary(in_order ? NodeKind::kGE : NodeKind::kEQ, iteration, loop.loop_var), unwritten);
       }
-      condition = And(condition, unwritten);
+      holds = And(holds, unwritten);
     }
-    Add({fact->buffer, fact->index, condition, fact->value});
+    AddWhere(holds, fact);
   }
 }
 
 void BufferFacts::AddInvariants(const LoopWrites& writes) {
-  for (const auto& fact : writes.invariants) Add(*fact);
+  for (const auto& fact : writes.invariants) Keep(fact);
 }
 
 // Keeps the facts that hold at the start of every iteration: those that earlier iterations, or if they run in any order

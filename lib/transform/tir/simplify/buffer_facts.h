@@ -86,6 +86,8 @@ class BufferFacts {
   class ClobberedElements;
 
   void Add(Fact fact);
+  void Keep(const std::shared_ptr<const Fact>& fact);
+  void AddWhere(const PrimExpr* holds, const std::shared_ptr<const Fact>& fact);
   const PrimExpr* And(const PrimExpr* a, const PrimExpr* b) const;
   const PrimExpr* Or(const PrimExpr* a, const PrimExpr* b) const;
   const PrimExpr* Substitute(const PrimExpr* e, const Fact& fact, List<const PrimExpr*> indices);
