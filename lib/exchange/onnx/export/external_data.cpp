@@ -126,6 +126,11 @@ Result<AtomicFile> WriteTensors(ExportedModel& exported, const fs::path& folder,
 
 }  // namespace
 
+bool IsInOtherFile(const NDArray* array) {
+  const FileTensor* source = array ? array->source() : nullptr;
+  return source != nullptr && !source->path.empty();
+}
+
 Result<std::optional<AtomicFile>> MoveOutTensors(ExportedModel& exported, const WriteRequest& request) {
   std::optional<AtomicFile> result;
   const std::optional<std::string> external_data = request.Option("external-data");

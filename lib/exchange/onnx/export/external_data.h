@@ -16,6 +16,9 @@ namespace iropt::onnx {
 // that is too large has no folder.
 Result<std::optional<AtomicFile>> MoveOutTensors(ExportedModel& exported, const WriteRequest& request);
 
+// Returns whether the array lies in a file that has a name.
+bool IsInOtherFile(const NDArray* array);
+
 // Gives back the memory of a mapped array that was written.
 void Forget(const NDArray* array);
 

@@ -8,12 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "exchange/onnx/export/external_data.h"
 #include "exchange/onnx/tensors.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
 namespace {
+
+// Tensors of inner graphs are not moved to files of their own, which big ones may need.
+constexpr size_t kMostInner = size_t{1} << 16;
 
 // Calls `visit` with each node, its graph, and whether that is the graph of a node.
 template <class Visitor>
@@ -41,11 +45,6 @@ void TakeInitializers(ExportedModel& exported, const Predicate& moves) {
   }
   initializers.resize(kept);
   exported.arrays.resize(kept);
-}
-
-bool IsInOtherFile(const NDArray* array) {
-  const FileTensor* source = array ? array->source() : nullptr;
-  return source != nullptr && !source->path.empty();
 }
 
 }  // namespace
@@ -76,6 +75,7 @@ void MoveOutputsInward(ExportedModel& exported) {
     TensorProto& tensor = graph.initializers[i];
     const Use use = uses.Lookup(tensor.name);
     if (use.copy == nullptr || use.count != 1 || IsInOtherFile(exported.arrays[i])) return false;
+    if (tensor.raw && tensor.raw->size() > kMostInner) return false;
     tensor.name = use.copy->outputs[0];
     use.graph->initializers.push_back(std::move(tensor));
     copies.emplace_back(use.graph, use.copy);

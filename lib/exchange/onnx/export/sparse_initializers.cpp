@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "exchange/onnx/export/external_data.h"
 #include "exchange/onnx/import/import.h"
 
 namespace iropt::onnx {
@@ -64,10 +66,14 @@ std::optional<SparseTensorProto> Sparse(const TensorProto& tensor, ExportedModel
 void MakeSparse(const Module& module, ExportedModel& exported) {
   const auto* facts = As<DictAttr>(module.attrs()->Find(attr::kOnnxModel));
   if (facts == nullptr || facts->Find(kHasSparseTensors) == nullptr) return;
+  // Before version 4 of the IR, initializers are inputs, too, which are dense.
+  if (exported.model.ir_version < 4) return;
   GraphProto& graph = exported.model.graph;
   size_t kept = 0;
   for (size_t i = 0; i < graph.initializers.size(); ++i) {
-    if (std::optional<SparseTensorProto> sparse = Sparse(graph.initializers[i], exported)) {
+    std::optional<SparseTensorProto> sparse;
+    if (!IsInOtherFile(exported.arrays[i])) sparse = Sparse(graph.initializers[i], exported);
+    if (sparse) {
       graph.sparse_initializers.push_back(*std::move(sparse));
       continue;
     }
