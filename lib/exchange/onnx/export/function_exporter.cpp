@@ -406,12 +406,10 @@ bool FunctionExporter::AddOutputs(const ExportedValue& results, std::span<const 
                                   const Names& outputs, GraphProto& graph) {
   LookupSet<std::string_view> made;
   for (const NodeProto& node : graph.nodes) made.InsertAll(node.outputs);
-  // A model may give its inputs as they are, and list an output twice.
+  // A graph may give its inputs as they are; a model may list an output twice.
+  for (const ValueInfo& input : graph.inputs) made.insert(input.name);
   const bool is_named = !outputs.empty();
   LookupMap<std::string_view, std::string_view> copied;  // by the copies
-  for (const ValueInfo& input : graph.inputs) {
-    if (is_named) made.insert(input.name);
-  }
   for (size_t i = 0; i < results.names.size(); ++i) {
     std::string_view name = results.names[i];
     const std::string_view wanted = i < outputs.size() ? outputs[i] : name;
