@@ -236,6 +236,21 @@ static int64_t NodesBefore(const Module& module) {
   return 0;
 }
 
+void ExportedModel::EraseInitializers(FunctionRef<bool(size_t)> takes) {
+  std::vector<TensorProto>& initializers = model.graph.initializers;
+  size_t kept = 0;
+  for (size_t i = 0; i < initializers.size(); ++i) {
+    if (takes(i)) continue;
+    if (kept != i) {
+      initializers[kept] = std::move(initializers[i]);
+      arrays[kept] = arrays[i];
+    }
+    ++kept;
+  }
+  initializers.resize(kept);
+  arrays.resize(kept);
+}
+
 std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOptions& options,
                                            DiagnosticEngine& diagnostics) {
   std::unique_ptr<ExportedModel> result = ExportOnce(module, options, diagnostics);

@@ -11,6 +11,7 @@
 #include "iropt/diag/source.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/support/function_ref.h"
 
 namespace iropt::onnx {
 
@@ -24,6 +25,10 @@ struct ExportOptions {
 
 // A model whose initializers are views of the module's arrays, which must outlive it, and of arrays made for it.
 struct ExportedModel {
+  // Removes the initializers for whose index `takes` is true, which may move them elsewhere, with their arrays.
+  // O(initializers).
+  void EraseInitializers(FunctionRef<bool(size_t)> takes);
+
   Model model;
   // By the index of the initializer.
   std::vector<const NDArray*> arrays;

@@ -262,17 +262,7 @@ void RemoveDeadNodes(ExportedModel& model) {
   NodeUses uses;
   GraphProto& graph = model.model.graph;
   uses.Run(graph);
-  size_t kept = 0;
-  for (size_t i = 0; i < graph.initializers.size(); ++i) {
-    if (!uses.IsUsed(graph.initializers[i].name)) continue;
-    if (kept != i) {
-      graph.initializers[kept] = std::move(graph.initializers[i]);
-      model.arrays[kept] = model.arrays[i];
-    }
-    ++kept;
-  }
-  graph.initializers.resize(kept);
-  model.arrays.resize(kept);
+  model.EraseInitializers([&](size_t i) { return !uses.IsUsed(graph.initializers[i].name); });
 }
 
 void MergeEqualNodes(GraphProto& graph) {

@@ -30,23 +30,6 @@ void ForEachNode(GraphProto& graph, bool is_inner, const Visitor& visit) {
   }
 }
 
-// Takes the initializers that `moves` is true for, which may take them, out of the model.
-template <class Predicate>
-void TakeInitializers(ExportedModel& exported, const Predicate& moves) {
-  std::vector<TensorProto>& initializers = exported.model.graph.initializers;
-  size_t kept = 0;
-  for (size_t i = 0; i < initializers.size(); ++i) {
-    if (moves(i)) continue;
-    if (kept != i) {
-      initializers[kept] = std::move(initializers[i]);
-      exported.arrays[kept] = exported.arrays[i];
-    }
-    ++kept;
-  }
-  initializers.resize(kept);
-  exported.arrays.resize(kept);
-}
-
 }  // namespace
 
 void MoveOutputsInward(ExportedModel& exported) {
@@ -71,7 +54,7 @@ void MoveOutputsInward(ExportedModel& exported) {
     }
   });
   std::vector<std::pair<GraphProto*, NodeProto*>> copies;
-  TakeInitializers(exported, [&](size_t i) {
+  exported.EraseInitializers([&](size_t i) {
     TensorProto& tensor = graph.initializers[i];
     const Use use = uses.Lookup(tensor.name);
     if (use.copy == nullptr || use.count != 1 || IsInOtherFile(exported.arrays[i])) return false;
@@ -105,7 +88,7 @@ class WeightMover {
         if (std::ranges::find(users, &user) == users.end()) users.push_back(&user);
       }
     });
-    TakeInitializers(exported_, [&](size_t i) { return Move(graph.initializers[i]); });
+    exported_.EraseInitializers([&](size_t i) { return Move(graph.initializers[i]); });
     if (!renames_.empty()) Rename();
   }
 

@@ -69,22 +69,13 @@ void MakeSparse(const Module& module, ExportedModel& exported) {
   // Before version 4 of the IR, initializers are inputs, too, which are dense.
   if (exported.model.ir_version < 4) return;
   GraphProto& graph = exported.model.graph;
-  size_t kept = 0;
-  for (size_t i = 0; i < graph.initializers.size(); ++i) {
-    std::optional<SparseTensorProto> sparse;
-    if (!IsInOtherFile(exported.arrays[i])) sparse = Sparse(graph.initializers[i], exported);
-    if (sparse) {
-      graph.sparse_initializers.push_back(*std::move(sparse));
-      continue;
-    }
-    if (kept != i) {
-      graph.initializers[kept] = std::move(graph.initializers[i]);
-      exported.arrays[kept] = exported.arrays[i];
-    }
-    ++kept;
-  }
-  graph.initializers.resize(kept);
-  exported.arrays.resize(kept);
+  exported.EraseInitializers([&](size_t i) {
+    if (IsInOtherFile(exported.arrays[i])) return false;
+    std::optional<SparseTensorProto> sparse = Sparse(graph.initializers[i], exported);
+    if (!sparse) return false;
+    graph.sparse_initializers.push_back(*std::move(sparse));
+    return true;
+  });
 }
 
 }  // namespace iropt::onnx
