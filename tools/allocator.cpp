@@ -2,7 +2,9 @@
 // half of the instructions of glibc's malloc. Its own operator new ends the program where memory runs out; this one
 // throws, as the standard says. A program that uses the library has the allocator of its choice. Memory goes back to
 // the system a second after it was freed: passes over weights and calls of models free and allocate the same megabytes
-// over and over, and a page that comes from the system again costs more than its use.
+// over and over, and a page that comes from the system again costs more than its use. For that reason the pages are
+// huge ones (2 MB) where the system has them: half of the time of a big text, nine tenths of that of a model with 100
+// MB of weights were page faults.
 #include <mimalloc.h>
 #include <unistd.h>
 
@@ -22,10 +24,12 @@ constexpr mi_option_t kKeepingOption = mi_option_decommit_delay;
 #else
 constexpr mi_option_t kKeepingOption = mi_option_purge_delay;
 #endif
-[[maybe_unused]] const bool is_set_up = [] {
+void SetUp() {
   mi_option_set_default(kKeepingOption, kKeepFreedMemory);
-  return true;
-}();
+  mi_option_set_default(mi_option_large_os_pages, 1);
+}
+// Before the constructors of libraries, whose first allocation already takes pages.
+[[maybe_unused, gnu::used, gnu::section(".preinit_array")]] void (*const set_up)() = SetUp;
 
 // Before the tool has started, an exception would find neither memory nor somebody to catch it.
 [[noreturn]] void EndWithoutMemory() {

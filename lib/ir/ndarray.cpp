@@ -35,9 +35,9 @@ size_t NumBytes(DataType dtype, std::span<const int64_t> shape) {
 constexpr size_t kDataAlignment = 64;
 constexpr size_t kBigArray = 4096;
 
-// Zeroed memory, which the system hands out when it is first touched: big arrays are not cleared by hand.
-std::byte* AllocateZeroed(size_t bytes) {
-  auto* memory = static_cast<std::byte*>(std::calloc(std::max<size_t>(bytes, 1), 1));
+std::byte* AllocateBytes(size_t bytes, bool zeroed) {
+  bytes = std::max<size_t>(bytes, 1);
+  auto* memory = static_cast<std::byte*>(zeroed ? std::calloc(bytes, 1) : std::malloc(bytes));
   if (!memory) throw std::bad_alloc();
   return memory;
 }
@@ -51,7 +51,7 @@ std::shared_ptr<Storage> Storage::Make(size_t bytes, Tracking tracking) {
   // The marks follow the data.
   const size_t halves = tracking == Tracking::kOn ? 2 : 1;
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
-  storage->owned_.reset(AllocateZeroed(halves * bytes));
+  storage->owned_.reset(AllocateBytes(halves * bytes, true));
   storage->data_ = storage->owned_.get();
   storage->num_bytes_ = bytes;
   if (tracking == Tracking::kOn) storage->marks_ = storage->data_ + bytes;
@@ -74,13 +74,13 @@ void Storage::SetWritten(size_t offset, size_t bytes, bool written) {
   if (marks_ && bytes != 0) std::memset(marks_ + offset, written ? 1 : 0, bytes);
 }
 
-NDArray::NDArray(Private, DataType dtype, std::span<const int64_t> shape, size_t own_bytes)
+NDArray::NDArray(Private, DataType dtype, std::span<const int64_t> shape, size_t own_bytes, bool zeroed)
     : dtype_(dtype), rank_(static_cast<uint32_t>(shape.size())), num_elements_(NumElements(shape)) {
   size_t offset = DataOffset(rank_);
   std::byte* block = inline_;
   if (offset + own_bytes > kInlineBytes) {
     const bool is_big = own_bytes >= kBigArray;
-    block = AllocateZeroed(offset + own_bytes + (is_big ? kDataAlignment : 0));
+    block = AllocateBytes(offset + own_bytes + (is_big ? kDataAlignment : 0), zeroed);
     if (is_big) offset += kDataAlignment - (reinterpret_cast<uintptr_t>(block) + offset) % kDataAlignment;
   } else {
     std::memset(inline_, 0, kInlineBytes);
@@ -125,7 +125,7 @@ std::shared_ptr<const NDArray> NDArray::InFile(DataType dtype, std::span<const i
                                                FileTensor source) {
   const size_t bytes = NumBytes(dtype, shape);
   const bool aligned = reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(dtype.bytes()) == 0;
-  auto array = std::make_shared<NDArray>(Private(), dtype, shape, aligned ? 0 : bytes);
+  auto array = std::make_shared<NDArray>(Private(), dtype, shape, aligned ? 0 : bytes, /*zeroed=*/false);
   if (aligned) {
     array->data_ = data;
   } else if (bytes != 0) {

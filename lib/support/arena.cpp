@@ -8,7 +8,7 @@ namespace iropt {
 namespace {
 
 constexpr size_t kFirstChunk = 1024;
-constexpr size_t kLargestChunk = 1024 * 1024;
+constexpr size_t kLargestChunk = 128 * 1024;
 
 #ifdef IROPT_ARENA_POISON
 void Poison(uintptr_t begin, size_t size) { ASAN_POISON_MEMORY_REGION(reinterpret_cast<void*>(begin), size); }

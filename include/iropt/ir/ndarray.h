@@ -116,7 +116,8 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   // Returns whether the bytes were used and do not have the recorded hash.
   bool damaged() const { return state_.load(std::memory_order_relaxed) == State::kDamaged; }
 
-  NDArray(Private, DataType dtype, std::span<const int64_t> shape, size_t own_bytes);
+  // The array's own bytes are zero if `zeroed`, else undefined.
+  NDArray(Private, DataType dtype, std::span<const int64_t> shape, size_t own_bytes, bool zeroed = true);
   NDArray(const NDArray&) = delete;
   NDArray& operator=(const NDArray&) = delete;
   ~NDArray();
