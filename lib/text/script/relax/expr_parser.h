@@ -78,6 +78,7 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
   bool ParseOpCall(const OpInfo& op, uint32_t begin, PyValue& out);
 
   // ---- members of values (members.cpp)
+  bool CastScalar(const PrimExpr* scalar, uint32_t begin, PyValue& out);
   bool ParseInspection(const struct Inspection& inspection, uint32_t begin, PyValue& out);
 
   AnfBuilder& anf_;

@@ -6,6 +6,7 @@
 #include "expr_parser.h"
 #include "iropt/infer/infer.h"
 #include "iropt/op/op.h"
+#include "text/script/tir/scalar_values.h"
 
 namespace iropt::text {
 
@@ -73,10 +74,15 @@ bool RelaxExprParser::MakeOpCall(const OpInfo& op, std::span<const PyValue> posi
 // x.astype("float16"), x.expand_dims(0): the operator of that name with the value as its first operand. x.struct_info
 // is its type, and x.shape[0] and x.ndim are known from its type, or inspect the tensor at run time.
 bool RelaxExprParser::Member(PyValue& out, uint32_t) {
-  if (out.kind != Kind::kExpr) return ErrorHere("bad-expression", "this has no members");
+  if (out.kind != Kind::kExpr && out.kind != Kind::kPrim) return ErrorHere("bad-expression", "this has no members");
   const uint32_t begin = lex_.peek().begin;
   const std::string_view name = DottedName();
   if (name.empty()) return false;
+  const auto* constant = out.is(Kind::kExpr) ? As<PrimValue>(out.expr) : nullptr;
+  if (name == "astype" && At(TokenKind::kLParen) && (constant || out.is(Kind::kPrim)))
+    return CastScalar(constant ? constant->value : out.prim, begin, out);
+  if (out.is(Kind::kPrim))
+    return Error(lex_.SpanFrom(begin + 1), "unknown-member", fmt::format("a scalar has no member '{}'", name));
   if (At(TokenKind::kLParen)) {
     if (const OpInfo* op = FindGraphOpByScript(name)) {
       PyArgs args{.positional = {out}, .keywords = {}, .span = {}};
@@ -91,6 +97,20 @@ bool RelaxExprParser::Member(PyValue& out, uint32_t) {
   const auto* inspection = std::ranges::find(kInspections, name, &Inspection::member);
   if (inspection != std::end(kInspections)) return ParseInspection(*inspection, begin, out);
   return Error(lex_.SpanFrom(begin + 1), "unknown-member", fmt::format("an expression has no member '{}'", name));
+}
+
+// n.astype("int32") of a scalar.
+bool RelaxExprParser::CastScalar(const PrimExpr* scalar, uint32_t begin, PyValue& out) {
+  PyArgs args;
+  const PyValue* value[1];
+  DataType dtype;
+  if (!ParseArguments(args, begin) || !Bind(args, "astype", {"dtype"}, 1, value) ||
+      !ScalarValues(ws_, diag_, 64).ToDType(*value[0], dtype))
+    return false;
+  const PrimExpr* cast = ops_.MakeCast(dtype, scalar, args.span);
+  if (!cast) return false;
+  out = PyValue(cast);
+  return Scalar(true, args.span, out);
 }
 
 bool RelaxExprParser::ParseInspection(const Inspection& inspection, uint32_t begin, PyValue& out) {
