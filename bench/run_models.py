@@ -8,8 +8,8 @@ The weights of each model are bound to random values, as models.py does. Measure
 operator, and `ir-run -O3 -loops=compile`, which schedules and compiles loops, and whose results must be those of the first one;
 both at the level that is given.
 With DIR, the folder of the package onnxruntime-node, the same model as ONNX by onnxruntime at its level `all`, with one thread
-(needs Python's onnx, python3-onnx). Printed are the least times of a call in milliseconds, and what passes and compilation
-take without a cache. Loops run in one thread if the process has one processor: `taskset -c 0 run_models.py ...`.
+(needs Python's onnx, python3-onnx; runs again with /usr/bin/python3 if this Python lacks it). Printed are the least times of a
+call in milliseconds, and what passes and compilation take without a cache. Loops run in one thread if the process has one processor: `taskset -c 0 run_models.py ...`.
 """
 import argparse
 import json
@@ -77,6 +77,8 @@ def main():
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("folder")
     options = parser.parse_args()
+    if options.node_modules:
+        import with_onnx  # noqa: F401
     print("| model | kernels | compiled loops | passes | compilation | onnxruntime | ratio |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     ratios = []
