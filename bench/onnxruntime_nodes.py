@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+import with_onnx  # noqa: F401
 import onnx
 from onnx import TensorProto, helper
 
