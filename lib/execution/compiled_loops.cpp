@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <utility>
 
 #include "iropt/analysis/relax/called_functions.h"
@@ -145,14 +144,17 @@ Status CompilingExecutor::Prepare(const GlobalVar& var) {
 Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc& func,
                                           std::span<const PrimFuncArg> given, const PackedCaller& packed) {
   IROPT_RETURN_IF_ERROR(Prepare(var));
-  const std::vector<PrimFuncArg> args = WithVectorElements(func, given);
+  std::vector<PrimFuncArg> changed;
+  const std::span<const PrimFuncArg> args = WithVectorElements(func, given, changed);
   const codegen::CompiledFunctionRef& function = *functions_.at(&var);
   // Without packed functions, which would be called twice.
   if (looks_for_races_ && race_.empty() && called_.insert(&var) && HasThreads(func))
     race_ = SampleFacts(func, args, {.limits = limits_, .module = &module_}).FirstRace(/*complete=*/false);
-  std::deque<LoopTensor> tensors;  // a deque, for stable addresses
+  std::vector<LoopTensor> tensors;
+  tensors.reserve(args.size());  // for stable addresses
   std::vector<std::vector<std::byte>> copies;
   std::vector<LoopArg> loop_args;
+  loop_args.reserve(args.size());
   for (size_t i = 0; i < args.size(); ++i) {
     const NDArray* tensor = args[i].value.tensor();
     const Scalar* scalar = args[i].value.scalar();

@@ -193,6 +193,7 @@ Result<std::vector<HostValue>> RelaxInterpreter::MakeOutputs(const Call& call, c
   const std::optional<std::vector<TensorSpec>> specs = OutputSpecs(call.type_args, frame.symbols);
   if (!specs) return OpError(op, "a dimension of a result has no value");
   std::vector<HostValue> outputs;
+  outputs.reserve(specs->size());
   for (const TensorSpec& spec : *specs) {
     const int64_t index = InPlaceIndex(call, op, outputs.size());
     const HostValue* operand =
@@ -227,6 +228,7 @@ Result<HostValue> RelaxInterpreter::CallDestinationPassing(const Call& call, con
   std::vector<bool> in_place;
   IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> outputs, MakeOutputs(call, op, *inputs, frame, in_place));
   std::vector<PrimFuncArg> flat;
+  flat.reserve(inputs->fields.size() + outputs.size());
   for (const HostValue& input : inputs->fields) flat.push_back({input});
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (in_place[i]) {

@@ -68,19 +68,23 @@ Error ErrorOf(const PrimFunc& func, const eval::Interpreter& interpreter, std::s
 
 }  // namespace
 
-std::vector<PrimFuncArg> WithVectorElements(const PrimFunc& func, std::span<const PrimFuncArg> args) {
-  std::vector<PrimFuncArg> result(args.begin(), args.end());
+std::span<const PrimFuncArg> WithVectorElements(const PrimFunc& func, std::span<const PrimFuncArg> args,
+                                                std::vector<PrimFuncArg>& changed) {
   for (size_t i = 0; i < std::min<size_t>(args.size(), func.param_buffers.size()); ++i) {
     const auto* tensor = std::get_if<Tensor>(&args[i].value.state);
     if (!tensor || !HasVectors(func.param_buffers[i])) continue;
-    if (Tensor vectors = AsVectors(*tensor, *func.param_buffers[i])) result[i].value = std::move(vectors);
+    Tensor vectors = AsVectors(*tensor, *func.param_buffers[i]);
+    if (!vectors) continue;
+    if (changed.empty()) changed.assign(args.begin(), args.end());
+    changed[i].value = std::move(vectors);
   }
-  return result;
+  return changed.empty() ? args : std::span<const PrimFuncArg>(changed);
 }
 
 Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg> given,
                                const PrimFuncOptions& options) {
-  const std::vector<PrimFuncArg> args = WithVectorElements(func, given);
+  std::vector<PrimFuncArg> changed;
+  const std::span<const PrimFuncArg> args = WithVectorElements(func, given, changed);
   eval::RaceDetector races;
   eval::ExecutionState execution{.limits = options.limits,
                                  .module = options.module,

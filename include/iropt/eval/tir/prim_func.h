@@ -37,8 +37,9 @@ struct PrimFuncArg {
 
 // The arguments with tensors of vectors for the buffers that have such elements. Tensors have single elements, also
 // those that a caller passes for a buffer of vectors, whose last dimension then counts vectors. Tensors that do not fit
-// stay.
-std::vector<PrimFuncArg> WithVectorElements(const PrimFunc& func, std::span<const PrimFuncArg> args);
+// stay. They are in `changed` if there are such tensors; otherwise they are `args`, and nothing is copied.
+std::span<const PrimFuncArg> WithVectorElements(const PrimFunc& func, std::span<const PrimFuncArg> args,
+                                                std::vector<PrimFuncArg>& changed);
 
 // Calls `func` with an argument for each parameter. Symbolic dimensions of the parameters' buffers are taken from the
 // tensors. Returns the value of T.ret, or 0.
