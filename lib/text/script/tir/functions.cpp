@@ -375,6 +375,7 @@ bool Buffer(ScalarParser& p, PyArgs& args, const PyValue* const*, PyValue& out) 
   tir::BufferSpec spec;
   if (!p.ReadBufferSpec(args, "T.Buffer", nullptr, spec)) return false;
   out = PyValue(tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span), args.span);
+  if (spec.data) p.NoteView(out.buffer);
   return true;
 }
 

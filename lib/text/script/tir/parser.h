@@ -93,6 +93,7 @@ class TirParser : public ScalarParser {
   void OpenLet(const tir::Var* var, const PrimExpr* value, Span span);
   // ---- buffers over the memory of others (views.cpp)
   void OpenDeclaration(const tir::Buffer* buffer, Span span);
+  const tir::Buffer* TakeUndeclared(const tir::Buffer* buffer);
   const tir::Var* OwnPointer(const tir::Buffer* buffer);
   const PrimExpr* LetValue(const PyValue& value, const tir::Var* var);
   bool EndOfStatement();

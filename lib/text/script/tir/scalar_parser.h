@@ -40,6 +40,8 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   const std::vector<std::string_view>& dict_keys() const { return dict_keys_; }
   // The name that the statement gives to its result.
   std::string_view pending_name() const { return pending_name_; }
+  // T.Buffer(..., data=...), which no statement has declared so far.
+  void NoteView(const tir::Buffer* buffer) { undeclared_views_.insert(buffer); }
 
  protected:
   friend ExprGrammar<ScalarParser>;
@@ -90,6 +92,7 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
 
   ScriptDialect attr_mode_ = ScriptDialect::kTir;
   std::string_view pending_name_;
+  LookupSet<const tir::Buffer*> undeclared_views_;
   std::vector<std::string_view> dict_keys_;
   // Strings of the metadata section, copied into the function; two uses of an entry stay the same node.
   LookupMap<const tir::StringImm*, const tir::StringImm*> strings_;

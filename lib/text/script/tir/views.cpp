@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/op/tile_layout.h"
@@ -18,6 +19,16 @@ using Kind = PyValue::Kind;
 void TirParser::OpenDeclaration(const tir::Buffer* buffer, Span span) {
   const auto* decl = build_.Open<tir::DeclBuffer>(span, buffer, nullptr);
   if (state_.is_tirx) declarations_.try_emplace(buffer, decl);
+}
+
+// Before TVM 0.24 a text cannot declare a view before T.reads(...) names it. It is printed there as T.Buffer(...), and
+// T.decl_buffer(...) of the same name and memory declares that buffer. Null if there is none.
+const tir::Buffer* TirParser::TakeUndeclared(const tir::Buffer* buffer) {
+  const auto* named = As<tir::Buffer>(symbols_.Find(buffer->name));
+  if (!named || named->data != buffer->data || !undeclared_views_.contains(named) || !StructuralEqual(named, buffer))
+    return nullptr;
+  undeclared_views_.erase(named);
+  return named;
 }
 
 // In newer versions the pointer of a buffer is an expression on the buffer, also where its memory has other names:
