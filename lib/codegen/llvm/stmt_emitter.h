@@ -66,6 +66,7 @@ class StmtEmitter {
   Frame& frame_;
   const std::vector<const NDArray*>& constants_;
   llvm::Value* result_ = nullptr;
+  DataType returned_;  // by the first T.ret
   uint64_t stack_bytes_ = 0;
   bool in_parallel_ = false;
   bool in_any_order_ = false;
