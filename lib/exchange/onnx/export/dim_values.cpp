@@ -277,7 +277,8 @@ std::string_view DimValues::DimScalar(const PrimExpr* dim) {
   return Number(dim, Form::Scalar);
 }
 
-std::string_view DimValues::ShapeTensor(std::span<const PrimExpr* const> values) {
+std::string_view DimValues::ShapeTensor(std::span<const PrimExpr* const> values,
+                                        std::span<const PrimExpr* const> copied) {
   if (const std::string_view tensor = TensorWith(values); !tensor.empty()) return ShapeOf(tensor);
   if (values.size() > 1 && given_ == Given::Nothing) {
     bool is_computed = false;
@@ -293,6 +294,14 @@ std::string_view DimValues::ShapeTensor(std::span<const PrimExpr* const> values)
         !scaled.empty())
       return scaled;
   }
+  std::vector<const PrimExpr*> elements(values.begin(), values.end());
+  for (size_t i = 0; i < std::min(elements.size(), copied.size()); ++i) {
+    if (!Is<tir::IntImm>(elements[i]) && DeepEqual(elements[i], copied[i])) elements[i] = IRContext::Current().Int(0);
+  }
+  return Concatenated(elements);
+}
+
+std::string_view DimValues::Concatenated(std::span<const PrimExpr* const> values) {
   Names parts;
   std::vector<int64_t> numbers;
   const auto flush = [&] {

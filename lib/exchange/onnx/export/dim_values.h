@@ -39,8 +39,9 @@ class DimValues {
 
   void TakeAsGiven(Given given) { given_ = given; }
 
-  // A tensor int64[n] of scalar expressions; computed where they are not numbers.
-  std::string_view ShapeTensor(std::span<const PrimExpr* const> values);
+  // A tensor int64[n] of scalar expressions; computed where they are not numbers. Where `copied` has the same one at
+  // the same place, 0 may stand for it.
+  std::string_view ShapeTensor(std::span<const PrimExpr* const> values, std::span<const PrimExpr* const> copied = {});
   // A tensor int64[1].
   std::string_view ScalarTensor(const PrimExpr* value);
   // A tensor int64[].
@@ -98,6 +99,8 @@ class DimValues {
   std::string_view TensorOf(const Run& run);
   // The shape of a tensor, times whole numbers; empty if none has such a shape.
   std::string_view ScaledShape(std::span<const PrimExpr* const> values);
+  // The parts of a shape, one after the other.
+  std::string_view Concatenated(std::span<const PrimExpr* const> values);
   std::string_view Number(const PrimExpr* value, Form form);
   std::string_view ElementOf(const Source& source);
   std::string_view ElementsOf(const Source& source, const std::vector<int64_t>& indices);

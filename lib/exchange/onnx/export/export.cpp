@@ -151,7 +151,7 @@ void AddDomains(const GraphProto& graph, Model& model) {
 
 void SetReshapeForms(const FactsReader& graph, ReshapeForms& forms) {
   forms.are_exact = graph.Int("nodes") > 0;
-  forms.zero_is_size = graph.Int("zero_is_size") != 0;
+  forms.copies_zeros.InsertAll(graph.Texts("copies_zeros"));
   forms.next_to_inferred.InsertAll(graph.Texts("next_to_inferred"));
 }
 

@@ -17,7 +17,8 @@ namespace iropt::onnx {
 // How reshapes are written that numbers would not tell where a size is 0.
 struct ReshapeForms {
   bool are_exact = false;
-  bool zero_is_size = false;  // in shapes that are computed for them
+  // Those of the model that was read, as TextOfReshape: a size of 0 stands for the dimension of the operand.
+  LookupSet<std::string_view> copies_zeros;
   // Variables in shapes that have a -1: the model that was read is refused where one of them is 0.
   LookupSet<std::string_view> next_to_inferred;
 };

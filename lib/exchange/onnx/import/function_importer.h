@@ -31,10 +31,11 @@ struct OpRow;
 // What the model's reshapes tell of sizes of 0.
 struct ReshapeFacts {
   bool is_computed = false;  // some shape
-  bool zero_is_size = false;
   // Symbolic variables in shapes that have a -1: where one of them is 0, runtimes refuse the model.
   std::set<std::string, std::less<>> next_to_inferred;
 };
+  // Computed shapes, as TextOfReshape, and whether a size of 0 stands for the dimension of the operand in all of them.
+  std::map<std::string, bool, std::less<>> copies_zeros;
 
 // State that the functions of one module share.
 struct ImportContext {

@@ -111,7 +111,11 @@ const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::strin
     facts.Add("nodes", static_cast<int64_t>(CountNodes(graph)));
     facts.Add("next_to_inferred",
               std::vector<std::string_view>(reshapes.next_to_inferred.begin(), reshapes.next_to_inferred.end()));
-    if (reshapes.zero_is_size) facts.Add("zero_is_size", 1);
+    std::vector<std::string_view> copying;
+    for (const auto& [text, copies] : reshapes.copies_zeros) {
+      if (copies) copying.push_back(text);
+    }
+    facts.Add("copies_zeros", copying);
   }
   return facts.Get();
 }

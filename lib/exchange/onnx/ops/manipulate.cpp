@@ -6,6 +6,7 @@
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
+#include "exchange/onnx/reshape_text.h"
 #include "exchange/onnx/types/dims.h"
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/arith/analyzer.h"
@@ -121,7 +122,6 @@ Value ReshapeTo(OpImport& op, std::vector<const PrimExpr*> dims, bool zero_copie
     }
   }
   ReshapeFacts& facts = op.importer().context().reshapes;
-  facts.zero_is_size |= !zero_copies;
   if (missing && type->known) {
     std::vector<const PrimExpr*> others = dims;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(*missing));
@@ -130,6 +130,11 @@ Value ReshapeTo(OpImport& op, std::vector<const PrimExpr*> dims, bool zero_copie
     }
     dims[*missing] = MissingDim(type->dims.span(), others);
     if (dims[*missing] == nullptr) return op.Error("its output does not fit into 64 bits");
+  }
+  const bool is_computed = std::ranges::any_of(dims, [](const PrimExpr* dim) { return !Is<tir::IntImm>(dim); });
+  if (is_computed && type->known) {
+    const auto [known, _] = facts.copies_zeros.emplace(TextOfReshape(*type, dims), true);
+    known->second &= zero_copies;
   }
   return op.Reshape(op.In(0), std::span<const PrimExpr* const>(dims));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "exchange/onnx/export/op_rows.h"
+#include "exchange/onnx/reshape_text.h"
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
@@ -201,17 +202,40 @@ bool IsRefusedForZero(OpExport& op, const ShapeExpr* shape, std::span<const int6
   return false;
 }
 
+// The attribute with which a computed size of 0 is one, and not the dimension of the operand. None if that is the same,
+// or if the model had such a reshape without it.
+std::vector<AttributeProto> SizesOfZero(OpExport& op, const ShapeExpr* shape) {
+  if (op.version() < 14) return {};
+  const TensorType* from = op.TypeOf(0);
+  if (shape != nullptr && from != nullptr && from->known) {
+    bool is_same = true;
+    for (uint32_t i = 0; is_same && i < shape->values.size(); ++i) {
+      const auto* number = As<tir::IntImm>(shape->values[i]);
+      is_same = (number != nullptr && number->value != 0) ||
+                (i < from->dims.size() && DeepEqual(from->dims[i], shape->values[i]));
+    }
+    const ReshapeForms& forms = op.exporter().context().reshape_forms();
+    if (is_same || forms.copies_zeros.contains(TextOfReshape(*from, shape->values.span()))) return {};
+  }
+  return {IntAttribute("allowzero", 1)};
+}
+
+std::string_view ReshapeByComputed(OpExport& op, const ShapeExpr* shape) {
+  std::vector<AttributeProto> attributes = SizesOfZero(op, shape);
+  const TensorType* from = op.TypeOf(0);
+  const bool copies = attributes.empty() && from != nullptr && from->known;
+  const std::span<const PrimExpr* const> copied = copies ? from->dims.span() : std::span<const PrimExpr* const>();
+  const std::string_view target = op.exporter().dims().ShapeTensor(shape->values.span(), copied);
+  return target.empty() ? target : op.Add("Reshape", {op.In(0), target}, std::move(attributes));
+}
+
 std::string_view ReshapeByNumbers(OpExport& op, const ShapeExpr* shape, std::vector<int64_t> numbers) {
   const bool is_unclear = std::ranges::count(numbers, 0) != 0 && std::ranges::count(numbers, -1) != 0;
   if (is_unclear) {
     if (const std::string_view exact = ReshapeOfNothing(op, shape); !exact.empty()) return exact;
     if (IsRefusedForZero(op, shape, numbers)) {
-      ExportContext& context = op.exporter().context();
-      context.NoteExactReshape();
-      std::vector<AttributeProto> attributes;
-      if (op.version() >= 14 && context.reshape_forms().zero_is_size) attributes = {IntAttribute("allowzero", 1)};
-      const std::string_view target = op.exporter().dims().ShapeTensor(shape->values.span());
-      return op.Add("Reshape", {op.In(0), target}, std::move(attributes));
+      op.exporter().context().NoteExactReshape();
+      return ReshapeByComputed(op, shape);
     }
   }
   return op.Reshape(op.In(0), std::move(numbers));
@@ -223,10 +247,9 @@ Names ExportReshape(OpExport& op) {
   if (shape != nullptr) {
     if (auto numbers = ReshapeNumbers(op, shape)) return {ReshapeByNumbers(op, shape, std::move(*numbers))};
   }
+  if (shape != nullptr) return {ReshapeByComputed(op, shape)};
   const std::string_view target = op.ShapeOperand(op.Arg(1));
-  if (target.empty()) return {};
-  if (op.version() >= 14) return {op.Add("Reshape", {op.In(0), target}, {IntAttribute("allowzero", 1)})};
-  return {op.Add("Reshape", {op.In(0), target})};
+  return target.empty() ? Names() : Names{op.Add("Reshape", {op.In(0), target}, SizesOfZero(op, nullptr))};
 }
 
 Names ExportFlatten(OpExport& op) { return {op.Reshape(op.In(0), {-1})}; }
