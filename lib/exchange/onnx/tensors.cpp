@@ -78,15 +78,20 @@ std::byte Unpack(std::string_view bytes, size_t element, DataType dtype) {
   return static_cast<std::byte>(negative ? bits | (0xffU << dtype.bits) : bits);
 }
 
-// Keeps the name of the tensor, as those that are not packed do.
-Array UnpackAll(const TensorProto& tensor, DataType dtype, std::string_view bytes) {
+// Frees the elements of a tensor that has several in a byte, and keeps these bytes until then.
+struct PackedSource {
+  Array packed;
+  void operator()(const FileBuffer* elements) const { delete elements; }
+};
+
+// Keeps the name of the tensor, as those that are not packed do, and `packed`, which is written if nothing changes.
+Array UnpackAll(const TensorProto& tensor, DataType dtype, std::string_view bytes, Array packed) {
   std::string elements(*ArrayBytes(dtype, tensor.dims), '\0');
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<char>(Unpack(bytes, i, dtype));
-  auto buffer = std::make_shared<const FileBuffer>(std::move(elements));
+  const std::shared_ptr<const FileBuffer> buffer(new FileBuffer(std::move(elements)), PackedSource{std::move(packed)});
   const auto* data = reinterpret_cast<const std::byte*>(buffer->data());
-  return NDArray::InFile(
-      dtype, tensor.dims, data,
-      {.path = {}, .name = std::string(tensor.name), .hash = {}, .span = {}, .file = std::move(buffer)});
+  return NDArray::InFile(dtype, tensor.dims, data,
+                         {.path = {}, .name = std::string(tensor.name), .hash = {}, .span = {}, .file = buffer});
 }
 
 // The elements in int32_data, int64_data or uint64_data. Small types are there by their bits, those of less than a byte
@@ -98,7 +103,7 @@ Result<Array> NDArrayFromInts(const TensorProto& tensor, DataType dtype, uint64_
     if (bytes.size() != FileBytes(dtype, elements))
       return Bad(tensor,
                  fmt::format("has {} bytes of data: its dimensions need {}", bytes.size(), FileBytes(dtype, elements)));
-    return UnpackAll(tensor, dtype, bytes);
+    return UnpackAll(tensor, dtype, bytes, {});
   }
   if (tensor.ints.size() != elements)
     return Bad(tensor, fmt::format("has {} elements: its dimensions need {}", tensor.ints.size(), elements));
@@ -131,6 +136,12 @@ bool IsBelow(const std::filesystem::path& path, const std::filesystem::path& fol
 }
 
 }  // namespace
+
+const NDArray* PackedBytesOf(const NDArray& array) {
+  const FileTensor* source = array.source();
+  const auto* kept = source ? std::get_deleter<PackedSource>(source->file) : nullptr;
+  return kept ? kept->packed.get() : nullptr;
+}
 
 std::optional<DataType> DataTypeOf(ElementType type) {
   const ElementRow* row = FindElement(type);
@@ -169,17 +180,23 @@ Result<Array> TensorReader::View(const TensorProto& tensor, DataType dtype, std:
   const uint64_t needed = FileBytes(dtype, elements);
   if (bytes.size() != needed)
     return Bad(tensor, fmt::format("has {} bytes of data: its dimensions need {}", bytes.size(), needed));
-  if (IsPacked(dtype)) return UnpackAll(tensor, dtype, bytes);
   const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
   const bool in_file = bytes.data() >= file->data() && bytes.data() + bytes.size() <= file->data() + file->size();
+  FileTensor source{.path = std::move(path), .name = std::string(tensor.name), .hash = {}, .span = {}, .file = file};
+  if (IsPacked(dtype)) {
+    const auto count = static_cast<int64_t>(bytes.size());
+    Array packed =
+        in_file ? NDArray::InFile(DataType::UInt(8), std::span(&count, 1), data, std::move(source)) : nullptr;
+    Array array = UnpackAll(tensor, dtype, bytes, std::move(packed));
+    if (in_file) file->Discard(bytes);
+    return array;
+  }
   if (!in_file) {  // put together from several fields
     auto copy = NDArray::Make(dtype, tensor.dims);
     if (!bytes.empty()) std::memcpy(copy->mutable_data(), data, bytes.size());
     return Array(std::move(copy));
   }
-  Array array = NDArray::InFile(
-      dtype, tensor.dims, data,
-      {.path = std::move(path), .name = std::string(tensor.name), .hash = {}, .span = {}, .file = file});
+  Array array = NDArray::InFile(dtype, tensor.dims, data, std::move(source));
   // Elements that are not aligned in the file were copied.
   if (array->data() != data) file->Discard(bytes);
   return array;

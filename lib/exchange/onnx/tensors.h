@@ -24,6 +24,9 @@ ElementType ElementTypeOf(DataType dtype);
 // As the standard spells it: "float", "string", "complex64".
 std::string_view NameOf(ElementType type);
 
+// The bytes of a file that has several elements of the array in a byte; null for other arrays.
+const NDArray* PackedBytesOf(const NDArray& array);
+
 // Makes the arrays of one model. Not thread-safe.
 class TensorReader {
  public:

@@ -147,6 +147,7 @@ TensorProto ExportContext::TensorOf(const NDArray& array, const NDArray& bytes) 
 
 const NDArray* ExportContext::FileBytesOf(const NDArray& array) {
   if (!IsPackedInFiles(array.dtype())) return &array;
+  if (const NDArray* bytes = PackedBytesOf(array)) return bytes;
   Result<std::shared_ptr<const NDArray>> packed = PackElements(array);
   if (packed.ok()) return result_.made.emplace_back(*std::move(packed)).get();
   Report(packed.error().message);
