@@ -8,6 +8,7 @@
 
 #include "exchange/onnx/run/kernels.h"
 #include "exchange/onnx/run/numbers.h"
+#include "exchange/onnx/run/quantized.h"
 
 namespace iropt::onnx {
 
@@ -48,6 +49,7 @@ struct Network {
   std::vector<Activation> activations;
   double clip = 0;  // 0: no limit
   bool batch_first = false;
+  bool is_quantized = false;  // the input and the states are rounded to numbers of uint8 for products
   DataType dtype;
 
   double X(int64_t step, int64_t n, int64_t i) const {
@@ -80,6 +82,12 @@ struct Network {
   }
   bool IsReverse(int64_t d, std::string_view direction) const { return direction == "reverse" || d == 1; }
 };
+
+// The numbers that numbers of uint8 with the range of all of them stand for.
+void RoundToBytes(std::span<double> x) {
+  const DynamicRange range = QuantizeDynamically(x);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = (range.numbers[i] - range.zero) * range.scale;
+}
 
 // One step of one sequence in one direction: the new states from the old ones.
 using StepFunction = void (*)(const OnnxCall& call, const Network& net, int64_t d, int64_t step, int64_t n, Row& h,
@@ -173,25 +181,73 @@ Status ReadOptional(const OnnxCall& call, size_t input, int64_t size, Row& row) 
   return call.Fail(fmt::format("input {} has {} elements: expected {}", input, row.size(), size));
 }
 
-Result<Network> ReadNetwork(const OnnxCall& call, int64_t gates, std::span<const std::string_view> defaults) {
+// The weights of DynamicQuantizeLSTM, integers of shape [directions, columns, rows] with a scale and a zero point for
+// each direction or each row, as those of LSTM: [directions, rows, columns].
+Status ReadQuantized(const OnnxCall& call, size_t input, size_t scale_input, std::span<const int64_t> shape,
+                     Row& weights) {
+  IROPT_ASSIGN_OR_RETURN(const Row numbers, call.NumbersIn(input));
+  IROPT_ASSIGN_OR_RETURN(const Row scales, call.NumbersIn(scale_input));
+  IROPT_ASSIGN_OR_RETURN(const Row zeros, call.NumbersIn(scale_input + 1));
+  const int64_t directions = shape[0], columns = shape[1], rows = shape[2];
+  const auto fits = [&](const Row& parameter) {
+    const auto count = static_cast<int64_t>(parameter.size());
+    return count == directions || count == directions * rows;
+  };
+  if (!fits(scales) || !fits(zeros)) return call.Fail("the scales or zero points do not fit the weights");
+  const auto at = [&](const Row& parameter, int64_t d, int64_t row) {
+    const bool is_per_row = static_cast<int64_t>(parameter.size()) != directions;
+    return parameter[static_cast<size_t>(is_per_row ? d * rows + row : d)];
+  };
+  weights.reserve(numbers.size());
+  for (int64_t d = 0; d < directions; ++d) {
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t column = 0; column < columns; ++column) {
+        const double number = numbers[static_cast<size_t>((d * columns + column) * rows + row)];
+        weights.push_back((number - at(zeros, d, row)) * at(scales, d, row));
+      }
+    }
+  }
+  return {};
+}
+
+Status ReadQuantizedWeights(const OnnxCall& call, Network& net) {
+  const std::span<const int64_t> w = call.Shape(1);
+  const std::span<const int64_t> r = call.Shape(2);
+  if (w[1] != net.input || r.size() != 3 || r[0] != w[0] || r[1] != net.hidden || r[2] != w[2])
+    return call.Fail("the weights do not fit each other");
+  IROPT_RETURN_IF_ERROR(ReadQuantized(call, 1, 8, w, net.w));
+  IROPT_RETURN_IF_ERROR(ReadQuantized(call, 2, 10, r, net.r));
+  RoundToBytes(net.x);
+  return {};
+}
+
+Status ReadWeights(const OnnxCall& call, Network& net) {
+  if (net.is_quantized) return ReadQuantizedWeights(call, net);
+  IROPT_RETURN_IF_ERROR(ReadOptional(call, 1, net.directions * net.gates * net.hidden * net.input, net.w));
+  IROPT_ASSIGN_OR_RETURN(const Tensor r, call.TensorIn(2));
+  return ReadOptional(call, 2, net.directions * net.gates * net.hidden * net.hidden, net.r);
+}
+
+Result<Network> ReadNetwork(const OnnxCall& call, int64_t gates, std::span<const std::string_view> defaults,
+                            bool is_quantized) {
   Network net{};
   net.gates = gates;
+  net.is_quantized = is_quantized;
   net.batch_first = call.Int("layout") != 0;
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorIn(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor w, call.TensorIn(1));
-  if (x->shape().size() != 3 || w->shape().size() != 3 || w->shape()[1] % gates != 0)
+  const size_t rows = is_quantized ? 2 : 1;  // the dimension of the weights
+  if (x->shape().size() != 3 || w->shape().size() != 3 || w->shape()[rows] % gates != 0)
     return call.Fail("the input and the weights must be tensors of rank 3");
   net.dtype = x->dtype();
   net.steps = x->shape()[net.batch_first ? 1 : 0];
   net.batch = x->shape()[net.batch_first ? 0 : 1];
   net.input = x->shape()[2];
   net.directions = w->shape()[0];
-  net.hidden = w->shape()[1] / gates;
+  net.hidden = w->shape()[rows] / gates;
   if (net.directions < 1 || net.directions > 2) return call.Fail("there are one or two directions");
   IROPT_ASSIGN_OR_RETURN(net.x, call.NumbersIn(0));
-  IROPT_RETURN_IF_ERROR(ReadOptional(call, 1, net.directions * gates * net.hidden * net.input, net.w));
-  IROPT_ASSIGN_OR_RETURN(const Tensor r, call.TensorIn(2));
-  IROPT_RETURN_IF_ERROR(ReadOptional(call, 2, net.directions * gates * net.hidden * net.hidden, net.r));
+  IROPT_RETURN_IF_ERROR(ReadWeights(call, net));
   IROPT_RETURN_IF_ERROR(ReadOptional(call, 3, net.directions * 2 * gates * net.hidden, net.b));
   Row lengths;
   IROPT_RETURN_IF_ERROR(ReadOptional(call, 4, net.batch, lengths));
@@ -218,36 +274,57 @@ size_t StateAt(const Network& net, int64_t d, int64_t n) {
   return static_cast<size_t>((net.batch_first ? n * net.directions + d : d * net.batch + n) * net.hidden);
 }
 
-void RunSequence(const OnnxCall& call, const Network& net, StepFunction step, int64_t d, int64_t n, States& states) {
+// The states of all sequences as the products of a step see them.
+std::vector<Row> SeenStates(const Network& net, const std::vector<Row>& h) {
+  if (!net.is_quantized) return h;
+  Row all;
+  for (const Row& row : h) all.insert(all.end(), row.begin(), row.end());
+  RoundToBytes(all);
+  std::vector<Row> seen;
+  for (auto from = all.begin(); seen.size() < h.size(); from += net.hidden) seen.emplace_back(from, from + net.hidden);
+  return seen;
+}
+
+void RunDirection(const OnnxCall& call, const Network& net, StepFunction step, int64_t d, States& states) {
   const auto hidden = static_cast<size_t>(net.hidden);
-  const size_t at = StateAt(net, d, n);
-  const auto first = [&](const Row& given) {
+  const auto first = [&](const Row& given, size_t at) {
     return given.empty() ? Row(hidden)
                          : Row(given.begin() + static_cast<std::ptrdiff_t>(at),
                                given.begin() + static_cast<std::ptrdiff_t>(at + hidden));
   };
-  Row h = first(net.first_h);
-  Row c = first(net.first_c);
-  const int64_t length = net.lengths[static_cast<size_t>(n)];
-  for (int64_t i = 0; i < length; ++i) {
-    const int64_t t = net.IsReverse(d, call.String("direction", "forward")) ? length - 1 - i : i;
-    step(call, net, d, t, n, h, c);
-    const int64_t place =
-        net.batch_first ? (n * net.steps + t) * net.directions + d : (t * net.directions + d) * net.batch + n;
-    std::ranges::copy(h, states.all.begin() + static_cast<std::ptrdiff_t>(place * net.hidden));
+  std::vector<Row> h, c;
+  for (int64_t n = 0; n < net.batch; ++n) {
+    h.push_back(first(net.first_h, StateAt(net, d, n)));
+    c.push_back(first(net.first_c, StateAt(net, d, n)));
   }
-  std::ranges::copy(h, states.last_h.begin() + static_cast<std::ptrdiff_t>(at));
-  std::ranges::copy(c, states.last_c.begin() + static_cast<std::ptrdiff_t>(at));
+  const bool is_reverse = net.IsReverse(d, call.String("direction", "forward"));
+  for (int64_t i = 0; i < net.steps; ++i) {
+    std::vector<Row> next = SeenStates(net, h);
+    for (int64_t n = 0; n < net.batch; ++n) {
+      const auto at = static_cast<size_t>(n);
+      const int64_t length = net.lengths[at];
+      if (i >= length) continue;
+      const int64_t t = is_reverse ? length - 1 - i : i;
+      step(call, net, d, t, n, next[at], c[at]);
+      h[at] = std::move(next[at]);
+      const int64_t place =
+          net.batch_first ? (n * net.steps + t) * net.directions + d : (t * net.directions + d) * net.batch + n;
+      std::ranges::copy(h[at], states.all.begin() + static_cast<std::ptrdiff_t>(place * net.hidden));
+    }
+  }
+  for (int64_t n = 0; n < net.batch; ++n) {
+    const auto place = static_cast<std::ptrdiff_t>(StateAt(net, d, n));
+    std::ranges::copy(h[static_cast<size_t>(n)], states.last_h.begin() + place);
+    std::ranges::copy(c[static_cast<size_t>(n)], states.last_c.begin() + place);
+  }
 }
 
 Result<HostValue> RunRecurrent(const OnnxCall& call, int64_t gates, std::span<const std::string_view> defaults,
-                               StepFunction step) {
-  IROPT_ASSIGN_OR_RETURN(const Network net, ReadNetwork(call, gates, defaults));
+                               StepFunction step, bool is_quantized = false) {
+  IROPT_ASSIGN_OR_RETURN(const Network net, ReadNetwork(call, gates, defaults, is_quantized));
   const auto state = static_cast<size_t>(net.directions * net.batch * net.hidden);
   States states{Row(state * static_cast<size_t>(net.steps)), Row(state), Row(state)};
-  for (int64_t d = 0; d < net.directions; ++d) {
-    for (int64_t n = 0; n < net.batch; ++n) RunSequence(call, net, step, d, n, states);
-  }
+  for (int64_t d = 0; d < net.directions; ++d) RunDirection(call, net, step, d, states);
   const int64_t all[] = {net.steps, net.directions, net.batch, net.hidden};
   const int64_t all_by_batch[] = {net.batch, net.steps, net.directions, net.hidden};
   const int64_t last[] = {net.directions, net.batch, net.hidden};
@@ -266,14 +343,14 @@ Result<HostValue> RunGru(OnnxCall& call) {
   constexpr std::string_view kDefaults[] = {"Sigmoid", "Tanh"};
   return RunRecurrent(call, 3, kDefaults, StepGru);
 }
-Result<HostValue> RunLstm(OnnxCall& call) {
-  constexpr std::string_view kDefaults[] = {"Sigmoid", "Tanh", "Tanh"};
-  return RunRecurrent(call, 4, kDefaults, StepLstm);
-}
+constexpr std::string_view kLstmDefaults[] = {"Sigmoid", "Tanh", "Tanh"};
+Result<HostValue> RunLstm(OnnxCall& call) { return RunRecurrent(call, 4, kLstmDefaults, StepLstm); }
+Result<HostValue> RunQuantizedLstm(OnnxCall& call) { return RunRecurrent(call, 4, kLstmDefaults, StepLstm, true); }
 
 constexpr KernelRow kRecurrentKernels[] = {
     {"GRU", "012", RunGru},
     {"LSTM", "012", RunLstm},
+    {"com.microsoft.DynamicQuantizeLSTM", "0128", RunQuantizedLstm},
     {"RNN", "012", RunRnn},
 };
 
