@@ -136,16 +136,15 @@ Result<MatrixProduct> Multiplied(const OnnxCall& call, std::span<const int64_t> 
   const int64_t m = a_shape[a_shape.size() - 2];
   const int64_t k = a_shape.back();
   const int64_t n = b_shape.back();
-  const int64_t a_batches = Product(a_shape.first(a_shape.size() - 2));
-  const int64_t b_batches = Product(b_shape.first(b_shape.size() - 2));
-  if (a_batches != b_batches && a_batches != 1 && b_batches != 1) return call.Fail("the batches do not fit each other");
-  const std::span<const int64_t> batch =
-      a_batches >= b_batches ? a_shape.first(a_shape.size() - 2) : b_shape.first(b_shape.size() - 2);
-  MatrixProduct product{{batch.begin(), batch.end()}, {}};
+  const std::span<const int64_t> a_batch = a_shape.first(a_shape.size() - 2);
+  const std::span<const int64_t> b_batch = b_shape.first(b_shape.size() - 2);
+  const std::optional<std::vector<int64_t>> batch = BroadcastShape({a_batch, b_batch});
+  if (!batch) return call.Fail("the batches do not fit each other");
+  MatrixProduct product{*batch, {}};
   product.shape.insert(product.shape.end(), {m, n});
-  for (int64_t i = 0; i < std::max(a_batches, b_batches); ++i) {
-    const double* left = a.data() + (a_batches == 1 ? 0 : i) * m * k;
-    const double* right = b.data() + (b_batches == 1 ? 0 : i) * k * n;
+  for (int64_t i = 0; i < Product(*batch); ++i) {
+    const double* left = a.data() + static_cast<int64_t>(PlaceIn(a_batch, *batch, i)) * m * k;
+    const double* right = b.data() + static_cast<int64_t>(PlaceIn(b_batch, *batch, i)) * k * n;
     // Sums of integers are exact in any order, and by rows they are read as they lie in memory.
     product.values.resize(product.values.size() + static_cast<size_t>(m * n));
     double* sums = product.values.data() + i * m * n;

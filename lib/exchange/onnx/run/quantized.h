@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -63,6 +65,8 @@ class MatrixParameter {
   std::vector<int64_t> shape_, matrices_;
 };
 
+// The shape to which shapes broadcast; nullopt if they do not.
+std::optional<std::vector<int64_t>> BroadcastShape(std::initializer_list<std::span<const int64_t>> shapes);
 // The place in a tensor of the element at a place of what it broadcasts to.
 size_t PlaceIn(std::span<const int64_t> shape, std::span<const int64_t> whole, int64_t place);
 

@@ -34,6 +34,19 @@ DynamicRange QuantizeDynamically(std::span<const double> x) {
   return range;
 }
 
+std::optional<std::vector<int64_t>> BroadcastShape(std::initializer_list<std::span<const int64_t>> shapes) {
+  std::vector<int64_t> result;
+  for (const std::span<const int64_t> shape : shapes) {
+    if (shape.size() > result.size()) result.insert(result.begin(), shape.size() - result.size(), 1);
+    for (size_t i = 0; i < shape.size(); ++i) {
+      int64_t& dim = result[result.size() - shape.size() + i];
+      if (dim != shape[i] && dim != 1 && shape[i] != 1) return std::nullopt;
+      if (dim == 1) dim = shape[i];
+    }
+  }
+  return result;
+}
+
 size_t PlaceIn(std::span<const int64_t> shape, std::span<const int64_t> whole, int64_t place) {
   int64_t at = 0;
   int64_t stride = 1;
@@ -72,36 +85,42 @@ Result<HostValue> QuantizedResult(const OnnxCall& call, size_t input, DataType d
 
 // ---- Elements
 
-// The shape to which shapes broadcast; nullopt if they do not.
-std::optional<std::vector<int64_t>> BroadcastShape(std::initializer_list<std::span<const int64_t>> shapes) {
-  std::vector<int64_t> result;
-  for (const std::span<const int64_t> shape : shapes) {
-    if (shape.size() > result.size()) result.insert(result.begin(), shape.size() - result.size(), 1);
-    for (size_t i = 0; i < shape.size(); ++i) {
-      int64_t& dim = result[result.size() - shape.size() + i];
-      if (dim != shape[i] && dim != 1 && shape[i] != 1) return std::nullopt;
-      if (dim == 1) dim = shape[i];
-    }
-  }
-  return result;
-}
-
+// In float32, with the zero point added before the number is rounded: a number between two integers goes to the same
+// one as in onnxruntime.
 template <class F>
 Result<HostValue> RunQuantizedBinary(OnnxCall& call, F&& f) {
-  IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, RealNumbers(call, 0));
-  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, RealNumbers(call, 3));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, call.NumbersIn(0));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, call.NumbersIn(3));
+  float parameters[6];  // the scale and the zero point of each operand, and of the result
+  for (size_t i = 0; i < 6; ++i) {
+    const size_t input = i / 2 * 3 + i % 2 + (i < 4 ? 1 : 0);
+    IROPT_ASSIGN_OR_RETURN(const double number, OneNumber(call, input, i % 2 == 0 ? 1 : 0));
+    parameters[i] = static_cast<float>(number);
+  }
   const std::span<const int64_t> a_shape = call.Shape(0);
   const std::span<const int64_t> b_shape = call.Shape(3);
   const auto shape = BroadcastShape({a_shape, b_shape});
   if (!shape) return call.Fail("the operands cannot be broadcast");
   std::vector<double> y;
-  for (int64_t i = 0; i < Product(*shape); ++i)
-    y.push_back(f(a[PlaceIn(a_shape, *shape, i)], b[PlaceIn(b_shape, *shape, i)]));
-  return QuantizedResult(call, 6, call.Dtype(0), *shape, std::move(y));
+  for (int64_t i = 0; i < Product(*shape); ++i) {
+    const auto left = static_cast<float>(a[PlaceIn(a_shape, *shape, i)]);
+    const auto right = static_cast<float>(b[PlaceIn(b_shape, *shape, i)]);
+    y.push_back(Saturated(static_cast<double>(f(left, right, parameters)), call.Dtype(0)));
+  }
+  return HostValue(FromNumbers(call.Dtype(0), *shape, y));
 }
 
-Result<HostValue> RunQLinearAdd(OnnxCall& call) { return RunQuantizedBinary(call, std::plus<>()); }
-Result<HostValue> RunQLinearMul(OnnxCall& call) { return RunQuantizedBinary(call, std::multiplies<>()); }
+Result<HostValue> RunQLinearAdd(OnnxCall& call) {
+  return RunQuantizedBinary(call, [](float a, float b, const float(&of)[6]) {
+    const float a_ratio = of[0] / of[4], b_ratio = of[2] / of[4];
+    return std::fma(a, a_ratio, std::fma(b, b_ratio, of[5] - (a_ratio * of[1] + b_ratio * of[3])));
+  });
+}
+Result<HostValue> RunQLinearMul(OnnxCall& call) {
+  return RunQuantizedBinary(call, [](float a, float b, const float(&of)[6]) {
+    return (a - of[1]) * of[0] * ((b - of[3]) * of[2]) / of[4] + of[5];
+  });
+}
 
 template <class F>
 Result<HostValue> RunQuantizedUnary(OnnxCall& call, F&& f) {
@@ -276,16 +295,17 @@ Result<HostValue> RunQLinearAveragePool(OnnxCall& call) {
     for (int64_t window = 0; window < shape[2] * shape[3]; ++window) {
       const Places rows = PlacesOf(window / shape[3], kernel[0], strides[0], pads[0], pads[2], image[2]);
       const Places columns = PlacesOf(window % shape[3], kernel[1], strides[1], pads[1], pads[3], image[3]);
-      double sum = 0;
+      float sum = 0;
       for (int64_t row = rows.first; row < rows.last; ++row) {
         for (int64_t column = columns.first; column < columns.last; ++column)
-          sum += x[static_cast<size_t>((plane * image[2] + row) * image[3] + column)];
+          sum += static_cast<float>(x[static_cast<size_t>((plane * image[2] + row) * image[3] + column)]);
       }
       const int64_t count =
           counts_padding ? rows.padded * columns.padded : (rows.last - rows.first) * (columns.last - columns.first);
-      // The zero point is added before the number is rounded.
-      const double mean = count > 0 ? sum / static_cast<double>(count) : 0;
-      y.push_back(Saturated(mean / y_scale + y_zero, call.Dtype(0)));
+      // In float32, with the zero point added before the number is rounded.
+      const float mean = count > 0 ? sum / static_cast<float>(count) : 0;
+      const float shifted = mean / static_cast<float>(y_scale) + static_cast<float>(y_zero);
+      y.push_back(Saturated(static_cast<double>(shifted), call.Dtype(0)));
     }
   }
   return HostValue(FromNumbers(call.Dtype(0), shape, y));
