@@ -107,6 +107,28 @@ std::string NameFor(const ExportedModel& exported, const fs::path& output) {
   return name;
 }
 
+// Appends the bytes of a tensor, which refers to them from then on.
+void WriteTensor(TensorProto& tensor, std::string_view location, OutputStream& out, Model& model) {
+  out.AppendRepeated('\0', (kAlignment - out.position() % kAlignment) % kAlignment);
+  const std::string_view bytes = *tensor.raw;
+  Refer(tensor, location, out.position(), bytes.size(), model);
+  out.Append(bytes);
+}
+
+// The initializers of the graphs of nodes.
+void WriteInnerTensors(GraphProto& graph, std::string_view location, OutputStream& out, Model& model) {
+  for (NodeProto& node : graph.nodes) {
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) {
+        for (TensorProto& tensor : inner->initializers) {
+          if (tensor.raw && tensor.raw->size() >= kLeastMoved) WriteTensor(tensor, location, out, model);
+        }
+        WriteInnerTensors(*inner, location, out, model);
+      }
+    }
+  }
+}
+
 Result<AtomicFile> WriteTensors(ExportedModel& exported, const fs::path& folder, const std::string& name, Moved moved) {
   IROPT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create((folder / name).string()));
   OutputStream& out = file.stream();
@@ -114,12 +136,10 @@ Result<AtomicFile> WriteTensors(ExportedModel& exported, const fs::path& folder,
   for (size_t i = 0; i < exported.arrays.size(); ++i) {
     TensorProto& tensor = exported.model.graph.initializers[i];
     if (!Moves(exported, i, moved)) continue;
-    out.AppendRepeated('\0', (kAlignment - out.position() % kAlignment) % kAlignment);
-    const std::string_view bytes = *tensor.raw;
-    Refer(tensor, location, out.position(), bytes.size(), exported.model);
-    out.Append(bytes);
+    WriteTensor(tensor, location, out, exported.model);
     Forget(exported.arrays[i]);
   }
+  if (moved == Moved::All) WriteInnerTensors(exported.model.graph, location, out, exported.model);
   IROPT_RETURN_IF_ERROR(file.Finish());
   return file;
 }

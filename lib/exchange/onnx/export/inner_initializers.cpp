@@ -16,9 +16,6 @@ namespace iropt::onnx {
 
 namespace {
 
-// Tensors of inner graphs are not moved to files of their own, which big ones may need.
-constexpr size_t kMostInner = size_t{1} << 16;
-
 // Calls `visit` with each node, its graph, and whether that is the graph of a node.
 template <class Visitor>
 void ForEachNode(GraphProto& graph, bool is_inner, const Visitor& visit) {
@@ -58,7 +55,6 @@ void MoveOutputsInward(ExportedModel& exported) {
     TensorProto& tensor = graph.initializers[i];
     const Use use = uses.Lookup(tensor.name);
     if (use.copy == nullptr || use.count != 1 || IsInOtherFile(exported.arrays[i])) return false;
-    if (tensor.raw && tensor.raw->size() > kMostInner) return false;
     tensor.name = use.copy->outputs[0];
     use.graph->initializers.push_back(std::move(tensor));
     copies.emplace_back(use.graph, use.copy);

@@ -5,8 +5,8 @@
 
 namespace iropt::onnx {
 
-// Moves initializers of at most 64 kB that are outputs of a graph of a node into it if nothing else uses them: they
-// need no node to copy them then. From version 4 of the IR on. Those in other files stay.
+// Moves initializers that are outputs of a graph of a node into it if nothing else uses them: they need no node to copy
+// them then. From version 4 of the IR on. Those in other files stay.
 void MoveOutputsInward(ExportedModel& exported);
 
 // Moves weights of at most 8 bits, with their scales and zero points, into the graphs of nodes that dequantize them:
