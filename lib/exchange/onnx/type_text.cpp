@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "exchange/onnx/tensors.h"
@@ -23,6 +24,26 @@ constexpr KindRow kKinds[] = {{Kind::kTensor, "tensor"},     {Kind::kSparseTenso
                               {Kind::kSequence, "seq"},      {Kind::kMap, "map"},
                               {Kind::kOptional, "optional"}, {Kind::kOpaque, "opaque"}};
 constexpr int kDeepest = 16;
+
+// Around names of dimensions that would be read as something else: one that the name does not have.
+constexpr std::string_view kQuotes = "'\"`|~";
+
+std::optional<int64_t> NumberOf(std::string_view word) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
+}
+
+std::string TextOf(const Dim& dim) {
+  if (dim.value) return fmt::format("{}", *dim.value);
+  const std::string_view name = dim.param;
+  if (name.empty()) return "?";
+  const bool is_plain = name != "?" && !NumberOf(name) && name.find_first_of(",]") == std::string_view::npos &&
+                        kQuotes.find(name.front()) == std::string_view::npos;
+  if (is_plain) return std::string(name);
+  const auto quote = std::ranges::find_if(kQuotes, [&](char c) { return name.find(c) == std::string_view::npos; });
+  return quote == kQuotes.end() ? "?" : fmt::format("{0}{1}{0}", *quote, name);
+}
 
 bool IsTensorKind(Kind kind) { return kind == Kind::kTensor || kind == Kind::kSparseTensor; }
 
@@ -68,10 +89,15 @@ class TypeReader {
     if (Skip(']')) return true;
     do {
       Dim& dim = type.dims.emplace_back();
+      if (!rest_.empty() && kQuotes.find(rest_.front()) != std::string_view::npos) {
+        const char quote = rest_.front();
+        rest_.remove_prefix(1);
+        dim.param = Word({&quote, 1});
+        if (!Skip(quote)) return false;
+        continue;
+      }
       const std::string_view word = Word(",]");
-      int64_t number = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-      if (error == std::errc() && end == word.data() + word.size())
+      if (const std::optional<int64_t> number = NumberOf(word))
         dim.value = number;
       else if (word != "?")
         dim.param = word;
@@ -105,7 +131,7 @@ std::string ToText(const ValueType& type) {
   std::string dims;
   for (const Dim& dim : type.dims) {
     if (!dims.empty()) dims += ',';
-    dims += dim.value ? fmt::format("{}", *dim.value) : dim.param.empty() ? "?" : std::string(dim.param);
+    dims += TextOf(dim);
   }
   return text + '[' + dims + ']';
 }

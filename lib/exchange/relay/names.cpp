@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/identifier.h"
 #include "ops/op_table.h"
 
 namespace iropt::relay {
@@ -24,11 +24,7 @@ uint64_t NumberOf(std::string_view text) {
 }  // namespace
 
 std::string_view Names::InScript(std::string_view name, Arena& arena) {
-  static constexpr std::string_view kKeywords[] = {
-      "False",  "None", "True", "and",    "as",    "assert", "async",  "await",    "break", "class",  "continue", "def",
-      "del",    "elif", "else", "except", "for",   "from",   "global", "finally",  "if",    "import", "in",       "is",
-      "lambda", "not",  "or",   "pass",   "raise", "return", "try",    "nonlocal", "while", "with",   "yield"};
-  if (std::ranges::find(kKeywords, name) == std::end(kKeywords)) return name;
+  if (!IsReservedInPython(name)) return name;
   return arena.CopyString(fmt::format("{}_", name));
 }
 
