@@ -433,6 +433,18 @@ bool FunctionImporter::ImportResolved(const NodeProto& node, Scope& scope) {
   return ok;
 }
 
+// The nodes of a function without the inputs that a call does not give.
+const std::vector<NodeProto>& FunctionImporter::LeaveOut(const LookupSet<std::string_view>& missing,
+                                                         const std::vector<NodeProto>& nodes) {
+  std::vector<NodeProto>& result = context_.nodes_of_calls.emplace_back(nodes);
+  for (NodeProto& node : result) {
+    for (std::string_view& input : node.inputs) {
+      if (missing.contains(input)) input = {};
+    }
+  }
+  return result;
+}
+
 bool FunctionImporter::ImportCall(const FunctionProto& function, const NodeProto& node, Scope& scope) {
   if (node_context_->depth >= kDeepestCalls) {
     Report(fmt::format("function '{}' calls itself, or calls are nested too deeply", function.name));
@@ -443,10 +455,12 @@ bool FunctionImporter::ImportCall(const FunctionProto& function, const NodeProto
     return false;
   }
   Scope inner;
+  LookupSet<std::string_view> missing;
   for (size_t i = 0; i < function.inputs.size(); ++i) {
-    const bool given = i < node.inputs.size() && !node.inputs[i].empty();
-    // A missing input is one that no node of the body may use.
-    if (given) inner.Add(function.inputs[i], *scope.Find(node.inputs[i]));
+    if (i < node.inputs.size() && !node.inputs[i].empty())
+      inner.Add(function.inputs[i], *scope.Find(node.inputs[i]));
+    else
+      missing.insert(function.inputs[i]);
   }
   const auto outer_stated = std::exchange(stated_, {});
   for (const ValueInfo& value : function.value_infos) stated_[value.name] = &value.type;
@@ -454,7 +468,8 @@ bool FunctionImporter::ImportCall(const FunctionProto& function, const NodeProto
       .opsets = &function.opsets, .call = &node, .function = &function, .depth = node_context_->depth + 1};
   const NodeContext* outer = std::exchange(node_context_, &context);
   const auto outer_escaping = escaping_;
-  bool ok = ImportNodes(function.nodes, function.outputs, context, inner);
+  bool ok = ImportNodes(missing.empty() ? function.nodes : LeaveOut(missing, function.nodes), function.outputs, context,
+                        inner);
   escaping_ = outer_escaping;
   node_context_ = outer;
   stated_ = outer_stated;

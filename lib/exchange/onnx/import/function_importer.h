@@ -1,6 +1,7 @@
 // Makes one Relax function of a graph.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -33,9 +34,9 @@ struct ReshapeFacts {
   bool is_computed = false;  // some shape
   // Symbolic variables in shapes that have a -1: where one of them is 0, runtimes refuse the model.
   std::set<std::string, std::less<>> next_to_inferred;
-};
   // Computed shapes, as TextOfReshape, and whether a size of 0 stands for the dimension of the operand in all of them.
   std::map<std::string, bool, std::less<>> copies_zeros;
+};
 
 // State that the functions of one module share.
 struct ImportContext {
@@ -49,6 +50,7 @@ struct ImportContext {
   NodeCounter count_nodes = nullptr;  // for a module that is written as ONNX again; null: it is not
   KeptShapes kept_shapes = KeptShapes::None;
   ReshapeFacts reshapes = {};
+  std::deque<std::vector<NodeProto>> nodes_of_calls = {};  // of functions, where a call leaves inputs out
 };
 
 // The operator sets that nodes are of, and the values of attributes that they refer to: those of the model, or those of
@@ -127,6 +129,8 @@ class FunctionImporter {
   bool ImportNode(const NodeProto& node, Scope& scope);
   bool ImportResolved(const NodeProto& node, Scope& scope);
   bool ImportCall(const FunctionProto& function, const NodeProto& node, Scope& scope);
+  const std::vector<NodeProto>& LeaveOut(const LookupSet<std::string_view>& missing,
+                                         const std::vector<NodeProto>& nodes);
   // The row becomes null if it is not for values of these types.
   bool CheckInputs(const NodeProto& node, const OpRow*& row, Scope& scope);
   // Keeps the dimensions that follow from a node that became a value.
