@@ -372,8 +372,9 @@ PadPlace PlaceOf(std::string_view mode) {
 // Padding with elements of the tensor.
 Result<HostValue> PadWithElements(KernelCall& call, const Tensor& x, const Shape& widths, const Shape& shape,
                                   PadPlace place) {
-  if (x->num_elements() == 0) return call.Fail("the operand has no element to pad with");
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.AllocateMoved(x->dtype(), shape));
+  if (out->num_elements() == 0) return HostValue(Tensor(out));
+  if (x->num_elements() == 0) return call.Fail("the operand has no element to pad with");
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
   const Shape strides = RowMajorStrides(x->shape());
   const auto size = static_cast<size_t>(x->dtype().bytes());
