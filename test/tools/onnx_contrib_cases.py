@@ -110,8 +110,11 @@ def quantized_cases():
     def result(x, scale=0.75, zero=5, dtype="uint8"):
         return saturated(np.round(f32(x) / f32(scale)) + zero, dtype)
 
-    add("QLinearAdd", 1, pairs, [result(real_a + real_b)], MICROSOFT)
-    add("QLinearMul", 1, [*pairs[:6], f32(20), np.array(5, "uint8")], [result(real_a * real_b, 20)], MICROSOFT)
+    def shifted(x, scale):
+        return saturated(f32(x) / f32(scale) + f32(5), "uint8")
+
+    add("QLinearAdd", 1, pairs, [shifted(real_a + real_b, 0.75)], MICROSOFT)
+    add("QLinearMul", 1, [*pairs[:6], f32(20), np.array(5, "uint8")], [shifted(real_a * real_b, 20)], MICROSOFT)
     unary = [a, f32(0.05), np.array(100, "uint8")]
     real = (f32(a) - 100) * f32(0.05)
     add("QLinearSigmoid", 1, [*unary, f32(1 / 256), np.array(0, "uint8")], [result(sigmoid(real), 1 / 256, 0)], MICROSOFT)

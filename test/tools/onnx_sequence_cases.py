@@ -85,6 +85,15 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
+def rounded(x):
+    """The numbers that numbers of uint8 with the range of all of them stand for."""
+    x = f32(x)
+    least, greatest = min(x.min(), f32(0)), max(x.max(), f32(0))
+    step = (greatest - least) / f32(255) if greatest > least else f32(1)
+    zero = np.round(-least / step)
+    return (np.clip(np.round(x / step) + zero, 0, 255) - zero) * step
+
+
 def recurrent_cases():
     random = np.random.default_rng(3)
     x = f32(random.normal(size=(3, 2, 4)))
@@ -92,9 +101,9 @@ def recurrent_cases():
     def weights(gates):
         return [f32(random.normal(size=size) / 2) for size in ((1, gates * 3, 4), (1, gates * 3, 3), (1, gates * 6))]
 
-    def run(step, states):
+    def run(step, states, rows=x):
         outputs = []
-        for row in x:
+        for row in rows:
             states = step(row, *states)
             outputs.append(states[0])
         return [f32(np.stack(outputs)[:, None]), *(f32(state[None]) for state in states)]
@@ -113,12 +122,17 @@ def recurrent_cases():
     add("GRU", 17, [x, gru, state, bias], run(gru_step, [zero]), hidden_size=3)
     lstm, hidden, biases = weights(4)
 
-    def lstm_step(v, h, c):
-        i, o, f, candidate = np.split(v @ lstm[0].T + h @ hidden[0].T + biases[0, :12] + biases[0, 12:], 4, 1)
+    def lstm_gates(v, h, c, w, r):
+        i, o, f, candidate = np.split(v @ w.T + h @ r.T + biases[0, :12] + biases[0, 12:], 4, 1)
         c = sigmoid(f) * c + sigmoid(i) * np.tanh(candidate)
         return [sigmoid(o) * np.tanh(c), c]
 
-    add("LSTM", 17, [x, lstm, hidden, biases], run(lstm_step, [zero, zero]), hidden_size=3)
+    add("LSTM", 17, [x, lstm, hidden, biases], run(lambda v, h, c: lstm_gates(v, h, c, lstm[0], hidden[0]), [zero, zero]), hidden_size=3)
+    w, r = (random.integers(-40, 41, (1, rows, 12)).astype("int8") for rows in (4, 3))
+    real_w, real_r = (f32(w[0].T) - 2) * f32(0.01), (f32(r[0].T) + 3) * f32(0.02)
+    states = run(lambda v, h, c: lstm_gates(v, rounded(h), c, real_w, real_r), [zero, zero], rounded(x))
+    add("DynamicQuantizeLSTM", 1, [x, w, r, biases, None, None, None, None, f32([0.01]), np.array([2], "int8"), f32([0.02]),
+                                   np.array([-3], "int8")], states, "com.microsoft", hidden_size=3)
 
 
 def training_cases():

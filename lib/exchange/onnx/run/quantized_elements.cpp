@@ -113,12 +113,12 @@ Result<HostValue> RunQuantizedBinary(OnnxCall& call, F&& f) {
 Result<HostValue> RunQLinearAdd(OnnxCall& call) {
   return RunQuantizedBinary(call, [](float a, float b, const float(&of)[6]) {
     const float a_ratio = of[0] / of[4], b_ratio = of[2] / of[4];
-    return std::fma(a, a_ratio, std::fma(b, b_ratio, of[5] - (a_ratio * of[1] + b_ratio * of[3])));
+    return std::fma(b, b_ratio, std::fma(a, a_ratio, of[5] - (a_ratio * of[1] + b_ratio * of[3])));
   });
 }
 Result<HostValue> RunQLinearMul(OnnxCall& call) {
   return RunQuantizedBinary(call, [](float a, float b, const float(&of)[6]) {
-    return (a - of[1]) * of[0] * ((b - of[3]) * of[2]) / of[4] + of[5];
+    return (a - of[1]) * (b - of[3]) * (of[0] * of[2] / of[4]) + of[5];
   });
 }
 
