@@ -149,8 +149,8 @@ void StmtEmitter::EmitEvaluate(const tir::Evaluate& evaluate) {
   if (returned_.is_void()) returned_ = dtype;
   // The caller reads the 64 bits of the result in one way.
   if (dtype.is_floating() != returned_.is_floating() || dtype.is_handle() != returned_.is_handle()) {
-    return frame_.state().Unsupported(fmt::format("a function that returns {} and {} is not supported",
-                                                  returned_.ToString(), dtype.ToString()));
+    return frame_.state().Unsupported(
+        fmt::format("a function that returns {} and {} is not supported", returned_.ToString(), dtype.ToString()));
   }
   llvm::Value* value = exprs_.EmitTyped(call->args[0]).value;
   if (dtype.is_floating()) {

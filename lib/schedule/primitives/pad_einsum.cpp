@@ -241,9 +241,10 @@ Result<Extents> PadExtents(State& state, const Ref* ref, const std::vector<int64
     int64_t rounded = padding[i];
     if ((known && __builtin_mul_overflow((*known - 1) / padding[i] + 1, padding[i], &rounded)) ||
         !arith::FitsIn(rounded, extent->dtype))
-      return state.Refuse(fmt::format("the axis {} of the block {{0}}, padded to a multiple of {}, is out of range for {}",
-                                      axis.var->name, padding[i], extent->dtype.ToString()),
-                          {realize.block});
+      return state.Refuse(
+          fmt::format("the axis {} of the block {{0}}, padded to a multiple of {}, is out of range for {}",
+                      axis.var->name, padding[i], extent->dtype.ToString()),
+          {realize.block});
     const PrimExpr* factor = make.Const(padding[i], extent->dtype);
     const PrimExpr* padded = analyzer.Simplify(make.Mul(make.CeilDiv(extent, factor), factor));
     if (analyzer.CanProveEqual(padded, extent)) continue;

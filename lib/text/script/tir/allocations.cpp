@@ -121,7 +121,7 @@ bool Declare(TirParser& p, PyArgs& args, std::string_view what, std::string_view
   if (!annotations || !NamePointer(p, args, has_own_pointer) || !p.ReadBufferSpec(args, what, nullptr, spec))
     return false;
   const tir::Buffer* buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span);
-  if (const tir::Buffer* view = spec.data && !has_own_pointer ? p.TakeUndeclared(buffer) : nullptr) buffer = view;
+  if (const tir::Buffer* view = spec.data && !has_own_pointer ? TakeUndeclared(p, buffer) : nullptr) buffer = view;
   result = PyValue(buffer, args.span);
   if (has_own_pointer) {
     p.build_.Open<tir::DeclBuffer>(args.span, buffer, nullptr);

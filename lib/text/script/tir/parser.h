@@ -93,7 +93,6 @@ class TirParser : public ScalarParser {
   void OpenLet(const tir::Var* var, const PrimExpr* value, Span span);
   // ---- buffers over the memory of others (views.cpp)
   void OpenDeclaration(const tir::Buffer* buffer, Span span);
-  const tir::Buffer* TakeUndeclared(const tir::Buffer* buffer);
   const tir::Var* OwnPointer(const tir::Buffer* buffer);
   const PrimExpr* LetValue(const PyValue& value, const tir::Var* var);
   bool EndOfStatement();
@@ -134,6 +133,8 @@ bool ParseFor(TirParser& p);
 // A.view(16) and other views of a buffer (views.cpp).
 bool AtView(const TirParser& p);
 bool ParseView(TirParser& p, PyValue& out);
+// The buffer of T.Buffer(...) that a declaration of `buffer` declares, or null (views.cpp).
+const tir::Buffer* TakeUndeclared(TirParser& p, const tir::Buffer* buffer);
 
 // Whole functions.
 class TirFunctionParser : public TirParser {

@@ -42,6 +42,8 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   std::string_view pending_name() const { return pending_name_; }
   // T.Buffer(..., data=...), which no statement has declared so far.
   void NoteView(const tir::Buffer* buffer) { undeclared_views_.insert(buffer); }
+  // Returns whether there is such a view, which is declared from now on.
+  bool TakeView(const tir::Buffer* buffer) { return undeclared_views_.erase(buffer); }
 
  protected:
   friend ExprGrammar<ScalarParser>;

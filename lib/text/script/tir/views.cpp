@@ -21,16 +21,6 @@ void TirParser::OpenDeclaration(const tir::Buffer* buffer, Span span) {
   if (state_.is_tirx) declarations_.try_emplace(buffer, decl);
 }
 
-// Before TVM 0.24 a text cannot declare a view before T.reads(...) names it. It is printed there as T.Buffer(...), and
-// T.decl_buffer(...) of the same name and memory declares that buffer. Null if there is none.
-const tir::Buffer* TirParser::TakeUndeclared(const tir::Buffer* buffer) {
-  const auto* named = As<tir::Buffer>(symbols_.Find(buffer->name));
-  if (!named || named->data != buffer->data || !undeclared_views_.contains(named) || !StructuralEqual(named, buffer))
-    return nullptr;
-  undeclared_views_.erase(named);
-  return named;
-}
-
 // In newer versions the pointer of a buffer is an expression on the buffer, also where its memory has other names:
 // A_1.data for A_1 = T.decl_buffer((4,), data=A.data). It becomes a variable that is bound to the given pointer before
 // the declaration.
@@ -201,6 +191,14 @@ bool PermutedSpec(TirParser& p, const tir::Buffer* buffer, const PyArgs& args, t
 }
 
 }  // namespace
+
+// Before TVM 0.24 a text cannot declare a view before T.reads(...) names it. It is printed there as T.Buffer(...), and
+// T.decl_buffer(...) of the same name and memory declares that buffer.
+const tir::Buffer* TakeUndeclared(TirParser& p, const tir::Buffer* buffer) {
+  const auto* named = As<tir::Buffer>(p.symbols_.Find(buffer->name));
+  const bool is_same = named && named->data == buffer->data && StructuralEqual(named, buffer);
+  return is_same && p.TakeView(named) ? named : nullptr;
+}
 
 bool AtView(const TirParser& p) {
   if (!p.At(TokenKind::kName)) return false;
